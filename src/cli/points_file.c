@@ -53,10 +53,19 @@ static bool is_result(const struct reading *r, const char *name)
     return false;
 }
 
-/* The parameter that a name was most likely meant to be, or NULL. Results may have names that are a little like one. */
-static const char *near_parameter(const struct reading *r, const char *name)
+/* The letters that a misspelt parameter may be off by: a third of them. Beside metrics most names are of results (best, time), and
+ * fewer must do. */
+static size_t most_edits(const struct reading *r, const char *name)
 {
     enum { LONG = 8 };
+    const size_t n = strlen(name);
+    const size_t most = r->is_of_results ? 1U + (n >= LONG) : n / 3;
+    return most ? most : 1;
+}
+
+/* The parameter that a name was most likely meant to be, or NULL. */
+static const char *near_parameter(const struct reading *r, const char *name)
+{
     const struct dse_column *c;
     const char **names = NULL;
     size_t n = 0;
@@ -68,8 +77,7 @@ static const char *near_parameter(const struct reading *r, const char *name)
     }
     const char *near = text_nearest(name, names, n);
     free(names);
-    if (near && r->is_of_results && text_edits(name, near) > (strlen(name) < LONG ? 1 : 2)) near = NULL;
-    return near;
+    return near && text_edits(name, near) <= most_edits(r, name) ? near : NULL;
 }
 
 static bool add_parameter(struct reading *r, const struct dse_column *c, size_t at)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 64 << 20 };
+enum { FILE_MAX = 64 << 20, RAGGED_MAX = 10 };
 
 /* What the callbacks of libcsv build up. */
 struct reader {
@@ -20,7 +20,8 @@ struct reader {
     char *free_text; /* where the next cell's text goes */
     int line;        /* of the row being read */
     bool have_header, ok;
-    bool is_other; /* the header is of another table: its rows are not looked at */
+    bool is_other; /* it is another table, by its header or by many rows: no more rows are looked at */
+    size_t n_ragged;
 };
 
 /* All that cells say has room in one block as large as the file: a byte ends each in the file, as NUL does there. */
@@ -84,6 +85,7 @@ static void on_row(int terminator, void *user)
     } else if (r->n_cells != t->n_columns) {
         r->ok = diags_input(r->diags, (struct srcloc){t->file, r->line, 1}, t->text, NULL,
                             "%zu cells in this row; the header has %zu", r->n_cells, t->n_columns);
+        r->is_other = ++r->n_ragged == RAGGED_MAX;
     } else {
         if ((t->n_rows & (t->n_rows - 1)) == 0) t->rows = xrealloc(t->rows, t->n_rows ? 2 * t->n_rows : 1, sizeof *t->rows);
         t->rows[t->n_rows++] = (struct csv_row){.line = r->line, .cells = keep_cells(r)};

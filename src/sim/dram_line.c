@@ -328,8 +328,9 @@ static enum dram_dialect dialect_of(const struct words *words, const struct word
     bool write;
     if (fields->n > 1) return is_packet(fields) ? DRAM_DIALECT_PACKETS : DRAM_DIALECT_NONE;
     if (is(first, "LD") || is(first, "ST")) return DRAM_DIALECT_LOAD_STORE;
-    if (words->n == 1 && first.end - first.s == 1 && *first.s == 'B') return DRAM_DIALECT_OWN;
-    if (first.end - first.s == 1 && (*first.s == 'R' || *first.s == 'W')) return DRAM_DIALECT_OWN;
+    const char letter = first.end - first.s == 1 ? *first.s : '\0';
+    if (letter == 'R' || letter == 'W') return DRAM_DIALECT_OWN;
+    if (letter == 'B' && !find_kind(words->w[1], &write)) return DRAM_DIALECT_OWN; /* else it is an address */
     if (!parse_address(first, 16, &address)) return DRAM_DIALECT_NONE;
     const bool is_access = words->n == 1 ? has_0x(first) : find_kind(words->w[1], &write);
     return is_access ? DRAM_DIALECT_DRAMSIM : DRAM_DIALECT_NONE;

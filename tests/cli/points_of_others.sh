@@ -49,6 +49,10 @@ says 1 'are not read: .*reason.*tokens_per_s.*time.*quality'
 lines 1
 metrics() { python3 -c 'import csv, sys; [print(r["tiles"], r["context"], r["tokens_per_s"], r["energy_mj"]) for r in csv.DictReader(open(sys.argv[1]))]' "$1"; }
 [ "$(metrics view.csv)" = "$(metrics rows.csv)" ] && [ "$(metrics rows.csv | wc -l)" -eq 4 ] || fail "rows of a view are others: $(metrics rows.csv)"
+"$DSE" query two.db 'select tiles, context, max(tokens_per_s) as best, min(area_mm2) from lad group by 1, 2' --format csv >best.csv
+points lad best.csv
+says 1 'are not read: best, min(area_mm2)$'
+lines 1
 "$DSE" query two.db 'select * from comparison' --format csv >both.csv
 points veda both.csv
 says 1 'note: 4 of 6 rows are of other models than veda, and are left out$'
@@ -96,6 +100,7 @@ refuses() { # PATTERN FILE
 refuses 'did you mean "tiles"?' 'tilez,context\n8,512\n'
 refuses 'did you mean "tiles"?' 'tilez,context,tokens_per_s,status\n8,512,1,ok\n'
 refuses 'did you mean "tiles"?' 'params_tilse,params_context\n8,512\n'
+refuses 'did you mean "sram_mib"?' 'sram_mb,context\n8,512\n'
 refuses 'did you mean "context"?' 'Context,tiles\n512,8\n'
 refuses 'columns tiles and params_tiles are the same parameter' 'tiles,params_tiles\n8,6\n'
 refuses 'column tiles stands twice' 'tiles,tiles\n8,6\n'

@@ -1,6 +1,7 @@
 /* CSV files of the catalog: tables, and the profiles, recordings and retentions that users add. */
 #include "catalog_test.h"
 
+#include "base/text.h"
 #include "config/csv_table.h"
 #include "workload/profile.h"
 
@@ -99,6 +100,23 @@ static void csv__cells_may_have_lines_with_a_hash(void **state)
     assert_int_equal(t.n_rows, 1);
     assert_string_equal(t.rows[0].cells[0], "x\n# y");
     csv_table_release(&t);
+}
+
+/* A file whose cells have commas of their own is no list of thousands of errors. */
+static void csv__complains_of_a_few_rows(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"name", "a_ns"};
+    struct text text;
+    struct csv_table t;
+    text_init(&text);
+    text_add(&text, "name,a_ns\n");
+    for (int i = 0; i < 1000; i++) text_add(&text, "x,y,1\n");
+    assert_false(csv_table_read_text(&t, "t", text.s, columns, 2, &diags));
+    assert_int_equal(diags.errors, 10);
+    diags_release(&diags);
+    csv_table_release(&t);
+    text_release(&text);
 }
 
 static const struct dse_profile *own_profile(struct catalog *c, const char *dir, const char *text)
@@ -306,6 +324,7 @@ int main(void)
         cmocka_unit_test(csv__reads_cells_and_comments),
         cmocka_unit_test(csv__reads_semicolons_and_tabs),
         cmocka_unit_test(csv__cells_may_have_lines_with_a_hash),
+        cmocka_unit_test(csv__complains_of_a_few_rows),
         cmocka_unit_test(catalog__profiles_may_know_their_error),
         cmocka_unit_test(catalog__profiles_may_know_their_scores),
         cmocka_unit_test(catalog__takes_a_users_task),
