@@ -277,8 +277,9 @@ static int no_such_command(const char *name, struct diags *diags)
 static bool take_first_options(struct invocation *in, int *argc, char ***argv)
 {
     static const char plugin[] = "--plugin", plugin_is[] = "--plugin=";
-    static const char **files; /* for the whole program */
+    static const char **files; /* until the next call, of which a program has one */
     bool ok = true;
+    free(files);
     in->plugins = files = xcalloc((size_t)*argc, sizeof *files);
     for (; *argc > 1; (*argc)--, (*argv)++) {
         const char *word = (*argv)[1];

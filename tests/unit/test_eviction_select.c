@@ -75,7 +75,7 @@ static void mark_largest(const double *v, size_t n, size_t k, char *marked)
 static void plain_snapkv(const struct head *h, const struct eviction_options *o, size_t budget, char *marked)
 {
     size_t before = o->prompt - (size_t)o->observed;
-    double votes[N] = {0}, pooled[N], w[N];
+    double votes[N] = {0}, pooled[N] = {0}, w[N];
     for (size_t t = before; t < o->prompt; t++) {
         head_attention(h, t, w, NULL);
         for (size_t i = 0; i < before; i++) votes[i] += w[i];
