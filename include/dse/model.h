@@ -62,6 +62,7 @@ struct dse_common {
     double compute_utilization; /* useful operations over the peak */
     double dram_utilization;    /* bytes moved over what the peak would move */
     int32_t bound;              /* enum dse_bound of the larger share of the step */
+    int32_t dollars;            /* enum dse_dollars of usd_per_mtoken */
     /* What must be bought (cost.h); NaN where the model makes no bill, or there is no source. */
     double die_usd, system_usd, usd_per_mtoken;
     double embodied_kgco2, gco2_per_mtoken;
@@ -74,6 +75,10 @@ extern const struct dse_metric dse_common_metrics[];
                    "what the DRAM of one device holds: weights, caches, what a technique keeps", source_)
 #define DSE_METRIC_COMMUNICATION(S, source_) \
     DSE_METRIC_F64(S, communication_us, "us", DSE_LESS, "time of a step in which devices exchange what they have", source_)
+#define DSE_METRIC_CACHED_POSITIONS(S, source_) \
+    DSE_METRIC_F64(S, cached_positions, "", DSE_NEITHER, \
+                   "positions that eviction leaves a query, before a layer's own window or selection; mean over the step's queries", \
+                   source_, .mean = DSE_MEAN_TOKEN)
 
 /* A step in SI units, all devices together: what the common metrics follow from. */
 struct dse_totals {

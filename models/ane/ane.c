@@ -113,8 +113,7 @@ static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_F64(M, concat_mib, "MiB", DSE_LESS, "DRAM traffic a token: concatenations, copies and partial sums", "E5"),
     DSE_METRIC_F64(M, transpose_mib, "MiB", DSE_LESS, "DRAM traffic a token: transpositions", "E5"),
     DSE_METRIC_F64(M, slide_mib, "MiB", DSE_LESS, "DRAM traffic a token: sliding the cache", "E6"),
-    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a token sees, mean over the step's tokens", "E14",
-                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_CACHED_POSITIONS(M, "E14"),
     DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token: counting what each position is attended to", "E14"),
     DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
                            "E14", .mean = DSE_MEAN_TOKEN),
@@ -457,7 +456,7 @@ const struct dse_model dse_model_ane = {
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",
-    .version = 7,
+    .version = 8,
     .params = ane_params_table,
     .params_size = sizeof(struct ane_params),
     .metrics = ane_metrics_table,

@@ -281,8 +281,7 @@ static const struct dse_metric fd_metrics_table[] = {
     DSE_METRIC_F64(M, launch_wait_us, "us", DSE_LESS, "part of latency_us spent waiting for the next launch, or for the host",
                    "E14"),
     DSE_METRIC_COMMUNICATION(M, "E15"),
-    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E33",
-                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_CACHED_POSITIONS(M, "E33"),
     DSE_METRIC_F64(M, technique_us, "us", DSE_LESS, "part of attention_us: counting, bounds of pages, selection", "E33"),
     DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token of the same", "E33"),
     DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
@@ -468,7 +467,7 @@ const struct dse_model dse_model_flashdecoding = {
     .cite =
         "K. Hong et al., FlashDecoding++: Faster Large Language Model Inference with Asynchronization, Flat GEMM Optimization, and "
         "Heuristics, MLSys 2024",
-    .version = 6,
+    .version = 7,
     .params = fd_params_table,
     .params_size = sizeof(struct fd_params),
     .metrics = fd_metrics_table,

@@ -345,8 +345,8 @@ struct fd_step {
     double link_bytes;        /* that leave a device for others */
     double state_s, bubble_s; /* states of recurrent layers; waiting for other stages */
     double host_s, seconds, wait_s;
-    double other_ops, launches, met; /* of operators in part[]; kernels launched; positions that a query meets, on average */
-    int n_parts;                     /* 0: an LLM with full attention and dense networks, whose operators are linear[] */
+    double other_ops, launches; /* of operators in part[]; kernels launched */
+    int n_parts;                /* 0: an LLM with full attention and dense networks, whose operators are linear[] */
     struct fd_part part[FD_PARTS_MAX];
 };
 /* Is it that: on one device, or on several by tensor_parallel, one token a sequence? */

@@ -224,7 +224,7 @@ static void fill_cache(const struct ends *m, const struct fd_box *b, const struc
     dse_cache_score_bound(&lo, &hi, &score, &loss);
     SET(task.task_score, score);
     SET(task.task_loss, loss);
-    SET(cached_positions, b->part ? s->met : prefill ? dse_iv((read.lo + 1) / 2, (read.hi + 1) / 2) : read);
+    SET(cached_positions, prefill ? dse_iv((read.lo + 1) / 2, (read.hi + 1) / 2) : read);
     SET(technique_us, us(s->technique_s));
     SET(technique_mib, dse_iv_scale(dse_iv_mul(fd_devices_of(b), dse_iv_div(s->technique_bytes, s->tokens)), 1 / DSE_MIB));
 }

@@ -78,7 +78,6 @@ struct fd_step_bound {
     struct dse_interval tokens, linear_s, attention_s, sync_s, allreduce_s, wait_s, kernels_s; /* sync_s: and recomputation */
     struct dse_interval attention_load_s, technique_s, technique_bytes;
     struct dse_interval link_bytes;
-    struct dse_interval met; /* of parts: positions that a query meets */
     struct fd_amounts step, token;
     /* seconds and busy_s, wider, so that both ends of the first fall with the clock, and those of the second times the clock
      * grow. */

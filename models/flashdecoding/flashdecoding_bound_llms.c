@@ -70,7 +70,6 @@ struct walk {
     struct dse_interval scalar_ops;           /* of element-wise operators */
     struct dse_interval rest_s;               /* element-wise operators and states: with what they wait */
     struct dse_interval launches;             /* kernels of a pass */
-    struct dse_interval met, meeting;         /* positions times queries, and queries */
     struct fd_experts experts_lo, experts_hi; /* of one layer, with dataflow = vendor */
 };
 
@@ -206,16 +205,6 @@ static void add_experts(struct walk *w)
 
 /* ---- attention ------------------------------------------------------------------------------------------------------------- */
 
-static void meet(struct walk *w, const struct dse_attention *lo, const struct dse_attention *hi)
-{
-    const struct dse_interval queries = {(double)lo->layers * (double)(lo->sequences * lo->queries),
-                                         (double)hi->layers * (double)(hi->sequences * hi->queries)};
-    if (lo->is_index || lo->is_draft) return;
-    const double least = lo->pairs / (double)lo->queries, most = hi->pairs / (double)hi->queries;
-    add(&w->meeting, queries);
-    add(&w->met, dse_iv_mul(queries, dse_iv(dse_min(least, most), dse_max(least, most))));
-}
-
 static void add_attention(struct walk *w)
 {
     enum { DECODE_KERNELS = 2 };
@@ -242,7 +231,6 @@ static void add_attention(struct walk *w)
     take(w, &w->s->attention_s, layers, dse_iv_of(least.prompt ? 1 : DECODE_KERNELS), busy, clocked);
     add(&w->s->sync_s, dse_iv_mul(layers, extra));
     move(w, dse_iv_mul(layers, law.bytes), dse_iv_mul(layers, law.products));
-    meet(w, lo, hi);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------------------------------------- */
@@ -406,7 +394,6 @@ void fd_parts_bound(struct fd_step_bound *ret, const struct fd_box *b)
     const struct dse_workload_part part = {.lo = b->lo.workload, .hi = b->hi.workload};
     *ret = (struct fd_step_bound){.tokens = dse_workload_part_tokens(&part), .attention_load_s = {0, (double)INFINITY}};
     for (w.at = 0; w.at < b->ops_least->n; w.at++) add_operator(&w);
-    ret->met = w.meeting.hi > 0 ? dse_iv_div(w.met, w.meeting) : dse_iv_of(0);
     fill_step(&w, dse_iv((double)dse_workload_passes(&b->least.workload), (double)dse_workload_passes(&b->most.workload)));
     ret->token = share_out(&ret->step, ret->tokens);
 }

@@ -27,7 +27,6 @@ struct walk {
     struct fd_experts experts;       /* of one layer, with dataflow = vendor */
     const struct dse_exchange *sent; /* the last one, and what it costs: what goes to experts comes back */
     struct dse_exchange_cost cost;
-    double met, meeting; /* positions times queries, and queries */
 };
 
 static bool by_vendor(const struct walk *w)
@@ -232,10 +231,6 @@ static void add_attention(struct walk *w, const struct dse_op *op)
     s->recompute_s += o->again_s;
     s->attention_bytes += o->bytes;
     s->attention_ops += o->ops;
-    if (a->is_index || a->is_draft) return;
-    const double queries = layers * (double)(a->sequences * a->queries);
-    w->meeting += queries;
-    w->met += queries * a->pairs / (double)a->queries;
 }
 
 /* ---- the rest --------------------------------------------------------------------------------------------------------------- */
@@ -359,7 +354,6 @@ void fd_step_parts_drawn(struct fd_step *s, const struct fd_machine *m, const st
     w.s = s;
     w.draw = draw;
     w.sent = NULL;
-    w.met = w.meeting = 0;
     fd_link_init(&w.link, m->p);
     fd_links_of(&w.links, &w.host, m->p);
     dse_workload_expand_drawn(&m->p->workload, -1, draw, &ops);
@@ -370,7 +364,6 @@ void fd_step_parts_drawn(struct fd_step *s, const struct fd_machine *m, const st
     for (int i = 0; i < s->n_parts; i++)
         if (s->part[i].kind == FD_PART_ATTENTION) attention_compute_s += s->part[i].compute_bound ? s->part[i].seconds : 0;
     s->attention_compute_bound = attention_compute_s > s->attention_s / 2;
-    s->met = w.meeting > 0 ? w.met / w.meeting : 0;
     if (m->p->elementwise_kernels == 0) s->elementwise_s = dse_max(0, s->elementwise_ops / m->vector_peak - s->linear_s);
 }
 

@@ -98,7 +98,7 @@ static void fill_cache(struct fd_metrics *m, const struct fd_point *at)
     const double read = fd_read(p), devices = fd_devices(p);
     struct dse_kept kept;
     dse_cache_quality(&steps, &kept);
-    m->cached_positions = at->step.n_parts > 0 ? at->step.met : p->workload.phase == DSE_PREFILL ? (read + 1) / 2 : read;
+    m->cached_positions = p->workload.phase == DSE_PREFILL ? (read + 1) / 2 : read;
     m->technique_us = at->step.technique_s * DSE_US_PER_S;
     m->technique_mib = devices * at->step.technique_bytes / (DSE_MIB * dse_workload_tokens(&p->workload));
     m->retained_mass = kept.mass;

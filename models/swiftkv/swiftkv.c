@@ -105,8 +105,7 @@ static const struct dse_metric swiftkv_metrics_table[] = {
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear layers", "E4"),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "Fig. 8a"),
     DSE_METRIC_COMMUNICATION(M, "E28"),
-    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E24",
-                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_CACHED_POSITIONS(M, "E24"),
     DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token: what the technique counts of its positions", "E24"),
     DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
                            "E25", .mean = DSE_MEAN_TOKEN),
@@ -244,7 +243,7 @@ const struct dse_model dse_model_swiftkv = {
     .title = "SwiftKV: single-pass attention on an FPGA",
     .cite = "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM "
             "Decoding, arXiv:2601.10953, 2026",
-    .version = 6,
+    .version = 7,
     .params = swiftkv_params_table,
     .params_size = sizeof(struct swiftkv_params),
     .metrics = swiftkv_metrics_table,

@@ -66,8 +66,7 @@ static const struct dse_param veda_params_table[] = {
 #define M struct veda_metrics
 static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
-    DSE_METRIC_F64(M, cached_positions, "", DSE_NEITHER, "positions that a query meets, mean over the step's queries", "E5, E6",
-                   .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_CACHED_POSITIONS(M, "E5, E6"),
     DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
                            "E16", .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
@@ -353,7 +352,7 @@ const struct dse_model dse_model_veda = {
     .title = "VEDA: voting-based eviction and a flexible dataflow",
     .cite = "Z. Wang et al., VEDA: Efficient LLM Generation Through Voting-based KV Cache Eviction and Dataflow-flexible "
             "Accelerator, DAC 2025",
-    .version = 8,
+    .version = 9,
     .params = veda_params_table,
     .params_size = sizeof(struct veda_params),
     .metrics = veda_metrics_table,

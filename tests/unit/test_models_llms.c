@@ -197,14 +197,14 @@ static double on_devices(struct subject *s, int64_t devices, const char *metric)
 static void shared_metrics__mean_the_same_in_all_models(void **state)
 {
     (void)state;
-    static const char *const names[] = {"dram_footprint_gib", "communication_us"};
+    static const char *const names[] = {"dram_footprint_gib", "communication_us", "cached_positions"};
     size_t n, compared = 0;
     const struct model *models = registry_models(&n);
-    const char *docs[2] = {NULL, NULL};
+    const char *docs[3] = {NULL, NULL, NULL};
     for (size_t k = 0; k < n; k++) {
         struct subject s;
         if (!subject_init(&s, &models[k])) continue;
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 3; i++) {
             const struct field *f = schema_find(&models[k].metrics, names[i]);
             assert_non_null(f);
             if (docs[i]) assert_string_equal(f->doc, docs[i]);
@@ -222,10 +222,44 @@ static void shared_metrics__mean_the_same_in_all_models(void **state)
     assert_true(compared >= 8);
 }
 
+/* On LLMs whose layers have windows, chunks or an indexer of their own, too; of a prompt the mean over its queries. */
+static void cached_positions__are_the_same_number_in_all_models(void **state)
+{
+    (void)state;
+    enum { CONTEXT = 8192 };
+    static const double expected[] = {[DSE_DECODE] = CONTEXT, [DSE_PREFILL] = (CONTEXT + 1) / 2.0};
+    size_t n, compared = 0;
+    const struct model *models = registry_models(&n);
+    for (size_t k = 0; k < n; k++) {
+        struct subject s;
+        double met;
+        if (!subject_init(&s, &models[k])) continue;
+        for (size_t i = 0; catalog_at(catalog, DSE_KIND_LLM, i); i++)
+            for (int32_t phase = DSE_DECODE; phase <= DSE_PREFILL; phase++) {
+                const struct dse_entry *llm = catalog_at(catalog, DSE_KIND_LLM, i);
+                memcpy(s.params, space_fixed(s.one.space), models[k].desc->params_size);
+                put(&s, s.params, "llm", (struct value){.ref = llm});
+                put(&s, s.params, "phase", (struct value){.choice = phase});
+                put_i64(&s, s.params, "context", CONTEXT);
+                put_f64(&s, s.params, "capacity_gib", 1e5);
+                put(&s, s.params, "eviction", (struct value){.choice = 0});
+                put(&s, s.params, "decoding", (struct value){.choice = 1}); /* full-cache */
+                put_i64(&s, s.params, "vote_fifo", CONTEXT);
+                if (!run(&s, s.params, "cached_positions", &met)) continue;
+                compared++;
+                if (met != expected[phase])
+                    fail_msg("%s on %s: a query meets %.17g positions, not %g", models[k].desc->name, llm->name, met, expected[phase]);
+            }
+        subject_release(&s);
+    }
+    assert_true(compared >= 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_metrics__mean_the_same_in_all_models),
+        cmocka_unit_test(cached_positions__are_the_same_number_in_all_models),
         cmocka_unit_test(laws__hold_for_every_llm_on_every_machine),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
