@@ -111,6 +111,12 @@ struct dse_bill dse_bill_of_chip(const struct dse_economics *e, double devices, 
 struct dse_bill dse_bill_of_boards(const struct dse_economics *e, double devices, const struct dse_trade *trade);
 struct dse_bill dse_bill_of_gpus(const struct dse_economics *e, double devices, const struct dse_gpu *gpu);
 
+/* What dollars count: what it costs to make, what a shop takes, what an hour of it is let for. Only like is compared with like. */
+enum dse_dollars { DSE_DOLLARS_COST, DSE_DOLLARS_PRICE, DSE_DOLLARS_RENT, DSE_DOLLARS_COUNT };
+extern const char *const dse_dollars_names[]; /* closed by NULL */
+/* Of a million tokens of the bill; of its system it is never the rent. */
+int32_t dse_dollars_of(const struct dse_bill *bill);
+
 struct dse_priced {
     double die_usd; /* a good die, tested */
     double system_usd, usd_per_mtoken;

@@ -98,7 +98,7 @@ static bool carry_out(struct eval_answer *a, const struct invocation *in)
     if (!carry_out_closed_form(a, in)) return false;
     if (a->fidelity == FIDELITY_CLOSED_FORM) return true;
     a->closed = p->metrics;
-    p->metrics = xcalloc(1, p->model->desc->metrics_size);
+    p->metrics = xcalloc(1, space_metrics_size(p->space));
     return events_run(&a->events, in, p, &a->breakdown);
 }
 

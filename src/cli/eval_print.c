@@ -108,8 +108,8 @@ void eval_print_metrics(const struct eval_answer *a)
     if (p->sweep.averages) put_requests(o, a);
     for (size_t i = 0; i < model->params.n; i++)
         if (p->binding->given[i].is_given) put_vertical(o, a, &model->params.fields[i], p->params, NULL);
-    for (size_t i = 0; !p->reason && i < model->metrics.n; i++)
-        put_vertical(o, a, &model->metrics.fields[i], p->metrics, a->closed);
+    const struct schema *metrics = space_metrics(p->space);
+    for (size_t i = 0; !p->reason && i < metrics->n; i++) put_vertical(o, a, &metrics->fields[i], p->metrics, a->closed);
     if (!p->reason) put_standing(o, a);
     output_end(o);
 }
@@ -146,7 +146,7 @@ static void put_row_standing(struct output *o, const struct eval_answer *a)
 {
     const struct design_point *p = &a->point;
     const struct standing *s = &p->standing;
-    char *nulls = p->reason ? NULL : nulls_text(p->model, p->params, p->metrics, why_no_mean(a));
+    char *nulls = p->reason ? NULL : nulls_text(p->model, space_metrics(p->space), p->params, p->metrics, why_no_mean(a));
     put_or_null(o, s->quality);
     put_or_null(o, s->beyond);
     if (a->point.sweep.averages && a->point.reason)
@@ -162,12 +162,13 @@ void eval_print_row(const struct eval_answer *a, enum output_format format)
 {
     const struct design_point *p = &a->point;
     const struct model *model = p->model;
+    const struct schema *metrics = space_metrics(p->space);
     size_t n = 0;
-    const char **names = xcalloc(model->params.n + model->metrics.n + 9, sizeof *names);
+    const char **names = xcalloc(model->params.n + metrics->n + 9, sizeof *names);
     names[n++] = "status";
     names[n++] = "reason";
     for (size_t i = 0; i < model->params.n; i++) names[n++] = model->params.fields[i].name;
-    for (size_t i = 0; i < model->metrics.n; i++) names[n++] = model->metrics.fields[i].name;
+    for (size_t i = 0; i < metrics->n; i++) names[n++] = metrics->fields[i].name;
     names[n++] = "fidelity";
     if (p->sweep.averages) names[n++] = "requests";
     for (size_t i = 0; space_notes[i]; i++)
@@ -184,11 +185,11 @@ void eval_print_row(const struct eval_answer *a, enum output_format format)
         else
             put_value(o, &model->params.fields[i], p->params);
     }
-    for (size_t i = 0; i < model->metrics.n; i++) {
+    for (size_t i = 0; i < metrics->n; i++) {
         if (p->reason)
             output_text(o, NULL);
         else
-            put_value(o, &model->metrics.fields[i], p->metrics);
+            put_value(o, &metrics->fields[i], p->metrics);
     }
     output_text(o, fidelity_names[a->fidelity]);
     if (p->sweep.averages) output_text(o, p->sweep.requests_text);

@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "model/ratios.h"
+#include "model/served.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -20,16 +21,16 @@ static bool is_identifier(const char *s)
     return true;
 }
 
-/* Is the name a column already: one of the store's or SQLite's own, the mix of requests, a ratio to the baseline, a parameter or
- * a metric of any model of the sweep? SQL does not tell upper from lower case. */
+/* Is the name a column already: one of the store's or SQLite's own, the mix of requests, a metric that the sweep adds, a parameter
+ * or a metric of any model of the sweep? SQL does not tell upper from lower case. */
 static bool is_taken(const struct reading *r, const char *name)
 {
     static const char *const own[] = {"id",    "model", "run",     "point",    "status",  "reason", "fidelity",    "first_id",
                                       "rowid", "oid",   "_rowid_", "requests", "quality", "beyond", "known_tokens"};
     bool taken = false;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) taken |= strcasecmp(own[i], name) == 0;
-    for (const struct dse_metric *ratio = ratio_metrics; r->out->compares && ratio->type != DSE_TYPE_END; ratio++)
-        taken |= strcasecmp(ratio->name, name) == 0;
+    taken |= r->out->compares && metrics_have(ratio_metrics, name);
+    taken |= r->out->averages && metrics_have(served_metrics, name);
     for (size_t m = 0; m < r->out->n_models; m++) {
         const struct schema *params = &r->out->bindings[m]->model->params, *metrics = &r->out->bindings[m]->model->metrics;
         for (size_t i = 0; i < params->n; i++) taken |= strcasecmp(params->fields[i].name, name) == 0;

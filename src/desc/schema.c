@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static struct field *append(struct schema *s)
 {
@@ -111,6 +112,13 @@ static void add_metrics(struct schema *s, const struct dse_metric *table, size_t
                                     .better = m->better,
                                     .mean = m->mean};
     }
+}
+
+bool metrics_have(const struct dse_metric *table, const char *name)
+{
+    bool found = false;
+    for (; table->type != DSE_TYPE_END; table++) found = found || (table->name && strcasecmp(table->name, name) == 0);
+    return found;
 }
 
 void schema_init_metrics(struct schema *s, const struct dse_metric *table, const char *const *without)

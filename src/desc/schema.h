@@ -71,6 +71,8 @@ struct value {
 void schema_init_params(struct schema *s, const struct dse_param *table);
 /* Note that only `reader` reads these parameters. names is closed by NULL, or is NULL. */
 void schema_read_by(struct schema *s, const char *const *names, enum field_reader reader);
+/* Is a metric of that name a row of the table itself? SQL does not tell upper from lower case, and nor does this. */
+bool metrics_have(const struct dse_metric *table, const char *name);
 /* `without` as in struct dse_model; may be NULL. */
 void schema_init_metrics(struct schema *s, const struct dse_metric *table, const char *const *without);
 /* Say what metrics in a unit of the model's own (dse_model.units) are measured by. */

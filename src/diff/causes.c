@@ -280,7 +280,7 @@ static void open_runners(struct causes *c)
     for (int f = 0; f < FIDELITIES; f++) {
         c->runner[f] = runner_new((enum fidelity)f, NULL);
         for (int s = 0; s < 2; s++)
-            if (c->side[s].mix) c->mixer[s][f] = mixer_new(c->side[s].mix, c->runner[f], NULL);
+            if (c->side[s].mix) c->mixer[s][f] = mixer_new(c->side[s].mix, c->runner[f], NULL, false);
     }
     for (size_t i = 0; i < sizeof c->values / sizeof *c->values; i++) c->values[i] = xcalloc(c->m->n_metrics, sizeof(double));
     c->group = xcalloc(c->model->params.n, sizeof *c->group);

@@ -258,6 +258,17 @@ double bill_embodied_g(const struct dse_bill *b)
     return g + dse_physical(book, DSE_C_server_kg) * GRAMS_PER_KG / (double)b->economics->devices_per_server;
 }
 
+/* ---- kinds of dollars ---------------------------------------------------------------------------------------------------- */
+
+const char *const dse_dollars_names[] = {"cost", "price", "rent", NULL};
+_Static_assert(sizeof dse_dollars_names / sizeof *dse_dollars_names == DSE_DOLLARS_COUNT + 1, "every kind has a name");
+
+int32_t dse_dollars_of(const struct dse_bill *b)
+{
+    if (b->economics && b->economics->tenure == DSE_RENTED) return DSE_DOLLARS_RENT;
+    return b->is_bought ? DSE_DOLLARS_PRICE : DSE_DOLLARS_COST;
+}
+
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
 void dse_bill_price(const struct dse_bill *b, double watts, double tokens_per_s, struct dse_priced *ret)

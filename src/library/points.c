@@ -290,7 +290,7 @@ static const char *say(const struct evaluation *e, struct batch *b, enum source 
     if (source == FROM_STATUS) return "ok";
     if (source == FROM_REASON) return NULL;
     if (source == FROM_NULLS) {
-        char *nulls = nulls_text(e->points->model, batch_params(b), batch_metrics(b), NULL);
+        char *nulls = nulls_text(e->points->model, &e->points->model->metrics, batch_params(b), batch_metrics(b), NULL);
         const char *ret = *nulls ? keep(e->points, nulls) : NULL;
         free(nulls);
         return ret;

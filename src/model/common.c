@@ -27,6 +27,9 @@ const struct dse_metric dse_common_metrics[] = {
     DSE_METRIC_F64(struct dse_common, dram_utilization, "", DSE_MORE,
                    "bytes moved over what the peak bandwidth would move in the time", ""),
     DSE_METRIC_ENUM(struct dse_common, bound, dse_bound_names, "what limits the larger share of the step", ""),
+    DSE_METRIC_ENUM(struct dse_common, dollars, dse_dollars_names,
+                    "of usd_per_mtoken: cost of what is made, price of what is sold, or rent; system_usd is cost or price",
+                    "docs/cost.md"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, die_usd, "usd", DSE_LESS, "price of a good die, tested", "docs/cost.md, C5"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, system_usd, "usd", DSE_LESS,
                            "price of all devices: dies, memory, packages, share of servers", "docs/cost.md, C19"),
@@ -54,7 +57,8 @@ struct dse_common dse_common_of(const struct dse_totals *t)
 {
     static const struct dse_bill none = {0};
     struct dse_priced priced;
-    dse_bill_price(t->bill ? t->bill : &none, t->joules / t->seconds, t->tokens / t->seconds, &priced);
+    const struct dse_bill *bill = t->bill ? t->bill : &none;
+    dse_bill_price(bill, t->joules / t->seconds, t->tokens / t->seconds, &priced);
     return (struct dse_common){
         .tokens_per_s = t->tokens / t->seconds,
         .latency_us = t->seconds * DSE_US_PER_S,
@@ -66,6 +70,7 @@ struct dse_common dse_common_of(const struct dse_totals *t)
         .compute_utilization = share_of(t->ops, t->peak_ops * t->seconds),
         .dram_utilization = share_of(t->bytes, t->peak_bytes * t->seconds),
         .bound = t->bound,
+        .dollars = dse_dollars_of(bill),
         .die_usd = priced.die_usd,
         .system_usd = priced.system_usd,
         .usd_per_mtoken = priced.usd_per_mtoken,

@@ -16,12 +16,12 @@ const char *metric_why_null(const struct model *m, const struct field *f, const 
     return mean ? mean : m->desc->why_null ? m->desc->why_null(params, f->name) : NULL;
 }
 
-char *nulls_text(const struct model *m, const void *params, const void *metrics, const char *mean)
+char *nulls_text(const struct model *m, const struct schema *of, const void *params, const void *metrics, const char *mean)
 {
     struct text t;
     text_init(&t);
-    for (size_t i = 0; i < m->metrics.n; i++) {
-        const struct field *f = &m->metrics.fields[i];
+    for (size_t i = 0; i < of->n; i++) {
+        const struct field *f = &of->fields[i];
         const char *why = f->without ? NULL : metric_why_null(m, f, params, metrics, mean);
         if (why) text_addf(&t, "%s%s: %s", t.n ? "; " : "", f->name, why);
     }

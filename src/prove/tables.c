@@ -2,6 +2,7 @@
 #include "prove/prove_internal.h"
 
 #include "model/ratios.h"
+#include "model/served.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -46,8 +47,10 @@ static bool prove_field(const struct model *m, const struct field *f, struct dia
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (strcmp(f->name, reserved[i]) == 0)
             ok = prove_fail(m, diags, "%s: the name is taken by every table of results", f->name);
-    for (const struct dse_metric *r = ratio_metrics; r->type != DSE_TYPE_END; r++)
-        if (strcmp(f->name, r->name) == 0) ok = prove_fail(m, diags, "%s: the name is taken by comparisons", f->name);
+    static const struct dse_metric *const added[] = {ratio_metrics, served_metrics};
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++)
+        if (metrics_have(added[i], f->name))
+            ok = prove_fail(m, diags, "%s: the name is taken by what sweeps add to the metrics of a model", f->name);
     if (f->type == DSE_TYPE_ENUM ? !f->choices || !f->choices[0] : f->type != DSE_TYPE_REF && !(f->min < f->max))
         ok = prove_fail(m, diags, "%s has an empty range", f->name);
     return ok;

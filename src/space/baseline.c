@@ -43,38 +43,13 @@ static struct measured measure(const struct measured_fields *f, const void *metr
 
 static const struct measured nothing = {.tokens_per_s = NAN, .latency_us = NAN, .attention_us = NAN, .energy_mj = NAN};
 
-/* Which metrics the model has: 1 for each of those, and NaN for the others. */
-static struct measured presence(const struct model *m)
+struct measured measured_presence(const struct model *m)
 {
     struct measured_fields f = measured_fields(m);
     return (struct measured){.tokens_per_s = f.field[TOKENS_PER_S] ? 1 : (double)NAN,
                              .latency_us = f.field[LATENCY_US] ? 1 : (double)NAN,
                              .attention_us = f.field[ATTENTION_US] ? 1 : (double)NAN,
                              .energy_mj = f.field[ENERGY_MJ] ? 1 : (double)NAN};
-}
-
-size_t ratios_offset(const struct model *m)
-{
-    size_t align = _Alignof(struct ratios);
-    return (m->desc->metrics_size + align - 1) / align * align;
-}
-
-void metrics_with_ratios(const struct sweep_file *s, const struct model *m, struct schema *ret)
-{
-    struct schema ratios = {0};
-    if (s->compares) schema_init_metrics(&ratios, ratio_metrics, NULL);
-    *ret = (struct schema){.n = m->metrics.n + ratios.n};
-    ret->fields = xcalloc(ret->n, sizeof *ret->fields);
-    memcpy(ret->fields, m->metrics.fields, m->metrics.n * sizeof *ret->fields);
-    struct measured own = presence(m), other = s->baseline ? presence(s->baseline->model) : own;
-    struct ratios there = ratios_of(&own, &other);
-    for (size_t i = 0; i < ratios.n; i++) {
-        struct field *f = &ret->fields[m->metrics.n + i];
-        *f = ratios.fields[i];
-        f->without = isnan(field_number(&ratios.fields[i], &there));
-        f->offset += ratios_offset(m);
-    }
-    schema_release(&ratios);
 }
 
 /* ---- the workload ------------------------------------------------------------------------------------------------------ */
@@ -187,7 +162,7 @@ struct comparer *comparer_new(const struct baseline *b, struct runner *runner)
     c->runner = runner;
     c->own = measured_fields(b->model);
     c->points = measured_fields(b->of_points);
-    if (b->mix) c->mixer = mixer_new(b->mix, runner, NULL);
+    if (b->mix) c->mixer = mixer_new(b->mix, runner, NULL, false);
     c->params = xcalloc(1, b->model->desc->params_size);
     c->metrics = xcalloc(1, b->model->desc->metrics_size);
     c->upper = xcalloc(1, b->model->desc->params_size);

@@ -29,10 +29,8 @@ void baseline_free(struct baseline *b);
 bool baseline_takes(const struct baseline *b, size_t param);
 struct value baseline_value(const struct baseline *b, size_t param);
 
-/* The model's metrics and, in a sweep with a baseline, the ratios: in a struct whose ratios stand at ratios_offset(m). A ratio that
- * can have no value, because the model or the baseline's lacks the metric, is `without`. Release it. */
-void metrics_with_ratios(const struct sweep_file *s, const struct model *m, struct schema *ret);
-size_t ratios_offset(const struct model *m);
+/* Which of the metrics the model has: 1 for those, and NaN for the others. */
+struct measured measured_presence(const struct model *m);
 
 /* What one thread compares with. It borrows the thread's runner, and carries the baseline out with it between two points. */
 struct comparer;

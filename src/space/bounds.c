@@ -32,7 +32,7 @@ struct bounds *bounds_new(const struct space *sp)
     b->space = sp;
     b->constraints = compile_all(sp, sp->sweep->constraints, sp->constraint_applies, sp->sweep->n_constraints);
     b->derived = compile_all(sp, sp->sweep->derived, sp->derived_applies, sp->sweep->n_derived);
-    b->size = ratios_offset(sp->model) + sizeof(struct ratios);
+    b->size = space_metrics_size(sp);
     b->floor = xcalloc(1, b->size);
     b->ceiling = xcalloc(1, b->size);
     struct sim_options options = {.events_max = RUNNER_EVENTS_MAX};
@@ -85,7 +85,7 @@ static void bound_ratios(struct bounds *b)
 {
     struct ratios floor, ceiling;
     comparer_bounds(b->comparer, &(struct comparer_box){b->box.lo, b->box.hi, b->floor, b->ceiling}, &floor, &ceiling);
-    const size_t at = ratios_offset(b->space->model);
+    const size_t at = added_offset(b->space->model) + offsetof(struct added, ratios);
     memcpy((char *)b->floor + at, &floor, sizeof floor);
     memcpy((char *)b->ceiling + at, &ceiling, sizeof ceiling);
 }
@@ -144,7 +144,7 @@ static char *why_no_metric(const struct bounds *b, const struct field *f)
     const char *model = sp->model->desc->name;
     if (sp->mix) return xasprintf("rows are means over [requests], of which model %s has no bound", model);
     if (!sp->model->desc->bound) return xasprintf("model %s has no bounds", model);
-    if (f->offset >= ratios_offset(sp->model))
+    if (f->offset >= added_offset(sp->model))
         return xasprintf(
             "%s is not bounded: the baseline's model has no bound over several workloads, or one of the two has none of "
             "what it is made of",

@@ -12,7 +12,7 @@
 static bool is_known_to(const struct sweep_file *s, size_t m, const struct named_expr *e)
 {
     struct schema metrics;
-    metrics_with_ratios(s, s->bindings[m]->model, &metrics);
+    metrics_with_added(s, s->bindings[m]->model, &metrics);
     bool known = expr_names_known(e->expr, &s->bindings[m]->model->params, &metrics);
     schema_release(&metrics);
     return known;
@@ -29,7 +29,7 @@ static bool is_known_to_any(const struct sweep_file *s, const struct named_expr 
 static bool compiles(const struct sweep_file *s, size_t m, const struct named_expr *e, bool *ret_without, struct diags *diags)
 {
     struct schema metrics;
-    metrics_with_ratios(s, s->bindings[m]->model, &metrics);
+    metrics_with_added(s, s->bindings[m]->model, &metrics);
     struct expr *compiled = expr_new(e->expr, e->loc, s->doc->text, &s->bindings[m]->model->params, &metrics, diags);
     bool ok = compiled != NULL;
     *ret_without = ok && expr_uses_without(compiled);
@@ -61,7 +61,7 @@ static bool unknown_to_all(const struct sweep_file *s, const struct named_expr *
 {
     struct schema params = {0}, metrics = {0}, of_one;
     for (size_t m = 0; m < s->n_models; m++) {
-        metrics_with_ratios(s, s->bindings[m]->model, &of_one);
+        metrics_with_added(s, s->bindings[m]->model, &of_one);
         append(&params, &s->bindings[m]->model->params);
         append(&metrics, &of_one);
         schema_release(&of_one);
@@ -133,11 +133,12 @@ static const struct named_expr *find_derived(const struct sweep_file *s, const c
     return NULL;
 }
 
-static bool is_ratio(const char *name)
+/* What a sweep lacks that has no metric of this name, which others add; NULL: no sweep adds one. */
+static const char *what_adds(const char *name)
 {
-    for (const struct dse_metric *r = ratio_metrics; r->type != DSE_TYPE_END; r++)
-        if (strcmp(r->name, name) == 0) return true;
-    return false;
+    if (metrics_have(ratio_metrics, name)) return "it compares with the point of a [baseline], which the sweep does not have";
+    if (metrics_have(served_metrics, name)) return "it is of the mix of [requests], which the sweep does not have";
+    return NULL;
 }
 
 static bool unknown_objective(const struct sweep_file *s, const struct model *m, const struct schema *metrics,
@@ -148,9 +149,9 @@ static bool unknown_objective(const struct sweep_file *s, const struct model *m,
     for (size_t i = 0; i < metrics->n; i++)
         if (field_is_number(&metrics->fields[i])) names[n++] = metrics->fields[i].name;
     for (size_t i = 0; i < s->n_derived; i++) names[n++] = s->derived[i].name;
-    if (is_ratio(o->column)) n = 0; /* what it needs is no other name */
-    char *otherwise = is_ratio(o->column) ? xstrdup("it compares with the point of a [baseline], which the sweep does not have")
-                                          : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
+    const char *lacks = what_adds(o->column);
+    if (lacks) n = 0; /* what it needs is no other name */
+    char *otherwise = lacks ? xstrdup(lacks) : xasprintf("metrics are listed by `dse describe %s`", m->desc->name);
     diags_unknown(diags, o->loc, s->doc->text, o->column, names, n, otherwise,
                   "objective \"%s\" is not a numeric metric of %s nor a derived column", o->column, m->desc->name);
     free(otherwise);
@@ -188,7 +189,7 @@ static bool check_objective(const struct sweep_file *s, size_t m, const struct s
 bool space_check(const struct sweep_file *s, size_t m, struct diags *diags)
 {
     struct schema metrics;
-    metrics_with_ratios(s, s->bindings[m]->model, &metrics);
+    metrics_with_added(s, s->bindings[m]->model, &metrics);
     bool ok = check_expressions(s, m, s->constraints, s->n_constraints, diags);
     ok = check_expressions(s, m, s->derived, s->n_derived, diags) && ok;
     for (size_t i = 0; i < s->n_objectives; i++) ok = check_objective(s, m, &metrics, &s->objectives[i], diags) && ok;

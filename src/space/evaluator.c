@@ -23,7 +23,7 @@ struct evaluator {
     bool stopped;
     uint64_t point;                 /* at hand */
     char *bug;                      /* what stopped it, when that was the model; or NULL */
-    void *start, *params, *metrics; /* before and behind resolve(); the ratios behind the model's metrics */
+    void *start, *params, *metrics; /* before and behind resolve(); what the sweep adds behind the model's metrics */
     struct dse_breakdown parts;     /* of the points whose parts are looked at */
 };
 
@@ -56,12 +56,12 @@ struct evaluator *evaluator_new(const struct space *sp, enum fidelity fidelity, 
     e->derived = compile_all(sp, sp->sweep->derived, sp->derived_applies, sp->sweep->n_derived);
     e->start = xcalloc(1, sp->model->desc->params_size);
     e->params = xcalloc(1, sp->model->desc->params_size);
-    e->metrics = xcalloc(1, ratios_offset(sp->model) + sizeof(struct ratios));
+    e->metrics = xcalloc(1, space_metrics_size(sp));
     struct sim_options options = {.stop = stop, .events_max = RUNNER_EVENTS_MAX};
     e->runner = runner_new(fidelity, &options);
     if (sp->baseline) e->comparer = comparer_new(sp->baseline, e->runner);
     e->judge = judge_new(sp->model->desc);
-    if (sp->mix) e->mixer = mixer_new(sp->mix, e->runner, e->judge);
+    if (sp->mix) e->mixer = mixer_new(sp->mix, e->runner, e->judge, true);
     return e;
 }
 
@@ -154,13 +154,12 @@ static const char *run_model(struct evaluator *e)
     if (end == RUN_STOPPED) e->stopped = true;
     if (end == RUN_BROKEN) stop_at_bug(e, e->space->model);
     if (end == RUN_FAILED || end == RUN_REFUSED) return failure(e, end);
+    struct added *added = (struct added *)(void *)((char *)e->metrics + added_offset(e->space->model));
+    if (e->mixer && !reason) added->served = mixer_served(e->mixer);
     if (e->stopped || reason || !e->comparer) return reason;
-    struct ratios r;
-    end = comparer_ratios(e->comparer, e->params, e->metrics, &r);
+    end = comparer_ratios(e->comparer, e->params, e->metrics, &added->ratios);
     if (end == RUN_BROKEN) stop_at_bug(e, e->space->sweep->baseline->model);
     if (end == RUN_STOPPED) e->stopped = true;
-    if (e->stopped) return NULL;
-    memcpy((char *)e->metrics + ratios_offset(e->space->model), &r, sizeof r);
     return NULL;
 }
 

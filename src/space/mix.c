@@ -12,10 +12,23 @@ struct mix {
     const struct request_mix *requests;
     const struct model *model;
     const struct field *phase, *context, *prompt, *generate;        /* NULL: the model has no such parameter */
+    const struct field *draft, *chunk, *spread;                     /* of decode steps alone */
     const struct field *rate, *latency, *attention, *energy, *chip; /* or metric */
+    const struct field *usd;                                        /* NULL: what a request costs is not known (mix_knows_dollars) */
     size_t *choices;                                                /* where those of a metric that is a name begin, one a metric */
     size_t n_choices;                                               /* of all together */
 };
+
+static const struct field *dollars_of(const struct model *m)
+{
+    const struct field *usd = schema_find(&m->metrics, "usd_per_mtoken");
+    return usd && !usd->without && schema_find(&m->params, "phase") ? usd : NULL;
+}
+
+bool mix_knows_dollars(const struct model *m)
+{
+    return dollars_of(m) != NULL;
+}
 
 struct mix *mix_new(const struct sweep_file *s, const struct model *m)
 {
@@ -27,6 +40,10 @@ struct mix *mix_new(const struct sweep_file *s, const struct model *m)
                         .context = schema_find(&m->params, "context"),
                         .prompt = schema_find(&m->params, "prompt"),
                         .generate = schema_find(&m->params, "generate"),
+                        .draft = schema_find(&m->params, "draft_tokens"),
+                        .chunk = schema_find(&m->params, "chunk_tokens"),
+                        .spread = schema_find(&m->params, "context_spread"),
+                        .usd = dollars_of(m),
                         .rate = schema_find(&m->metrics, "tokens_per_s"),
                         .latency = schema_find(&m->metrics, "latency_us"),
                         .attention = schema_find(&m->metrics, "attention_us"),
@@ -115,6 +132,9 @@ struct mixer {
     double *known;          /* the weight of what is in it, of a metric that may be NULL */
     double *choices;        /* the weight of each value that a name can have */
     double total[DSE_MEAN_COUNT];
+    bool serves; /* what requests cost is asked for, and can be known */
+    void *other; /* metrics of the request's other phase */
+    struct served_sum served;
     struct said **said; /* one list a request */
 };
 
@@ -132,14 +152,16 @@ static const char *say(struct mixer *r, size_t request, const char *reason)
 
 /* ---- the mean --------------------------------------------------------------------------------------------------------------- */
 
-struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct judge *judge)
+struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct judge *judge, bool serves)
 {
     struct mixer *r = xcalloc(1, sizeof *r);
     r->mix = mix;
     r->runner = runner;
     r->judge = judge;
+    r->serves = serves && mix->usd && runner_fidelity(runner) == FIDELITY_CLOSED_FORM;
     r->params = xcalloc(1, mix->model->desc->params_size);
     r->metrics = xcalloc(1, mix->model->desc->metrics_size);
+    r->other = xcalloc(1, mix->model->desc->metrics_size);
     r->mean = xcalloc(mix->model->metrics.n, sizeof *r->mean);
     r->known = xcalloc(mix->model->metrics.n, sizeof *r->known);
     r->choices = xcalloc(mix->n_choices, sizeof *r->choices);
@@ -158,6 +180,7 @@ void mixer_free(struct mixer *r)
         }
     free(r->params);
     free(r->metrics);
+    free(r->other);
     free(r->mean);
     free(r->known);
     free(r->choices);
@@ -230,11 +253,54 @@ static void put_means(const struct mixer *r, void *metrics)
     }
 }
 
+/* ---- what a request costs ------------------------------------------------------------------------------------------------------ */
+
+/* Make the parameters, before resolve(), those of the request's other phase. A prompt is computed without drafts, and without
+ * parts of other prompts. */
+static void set_other_phase(const struct mix *mix, const struct mixed_request *q, void *params)
+{
+    const bool prefill = !is_prefill(mix, params);
+    field_set(mix->phase, params, (struct value){.choice = prefill ? DSE_PREFILL : DSE_DECODE});
+    set_request(mix, q, params);
+    if (!prefill) return;
+    set_integer(mix->draft, params, 0);
+    set_integer(mix->chunk, params, 0);
+    if (mix->spread) field_set(mix->spread, params, (struct value){.f64 = 0});
+}
+
+/* Take in what the request costs, whose metrics in the phase of the row are there. A phase that the model refuses has no price. */
+static enum run_end serve(struct mixer *r, const struct mixed_request *q, const void *start)
+{
+    const struct mix *mix = r->mix;
+    const struct dse_model *model = mix->model->desc;
+    const bool prefill = is_prefill(mix, start);
+    double usd = (double)NAN;
+    memcpy(r->params, start, model->params_size);
+    set_other_phase(mix, q, r->params);
+    if (model->resolve) model->resolve(r->params);
+    if (!model->check || !model->check(r->params)) {
+        const enum run_end end = runner_run(r->runner, model, r->params, r->other, NULL);
+        if (end != RUN_DONE) return end;
+        usd = number(mix->usd, r->other);
+    }
+    const double own = number(mix->usd, r->metrics);
+    served_add(&r->served, q->share, (double)q->prompt, (double)q->generate, prefill ? own : usd, prefill ? usd : own);
+    return RUN_DONE;
+}
+
+struct served mixer_served(const struct mixer *r)
+{
+    return served_of(&r->served);
+}
+
+/* ---- all requests -------------------------------------------------------------------------------------------------------------- */
+
 enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct dse_breakdown *parts, const char **ret_reason)
 {
     const struct request_mix *requests = r->mix->requests;
     const struct dse_model *model = r->mix->model->desc;
     *ret_reason = NULL;
+    r->served = (struct served_sum){.usd = r->serves ? 0 : (double)NAN};
     for (size_t i = 0; i < r->mix->n_choices; i++) r->choices[i] = 0;
     for (size_t i = 0; i < r->mix->model->metrics.n; i++) r->mean[i] = (double)NAN, r->known[i] = 0;
     for (size_t i = 0; i < requests->n; i++) {
@@ -249,6 +315,8 @@ enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct
         enum run_end end = runner_run(r->runner, model, r->params, r->metrics, parts);
         if (end != RUN_DONE) return end;
         add_request(r, &requests->requests[i], i == 0);
+        end = r->serves ? serve(r, &requests->requests[i], start) : RUN_DONE;
+        if (end != RUN_DONE) return end;
     }
     put_means(r, metrics);
     return RUN_DONE;

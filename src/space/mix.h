@@ -15,6 +15,7 @@
 
 #include "config/sweep_file.h"
 #include "model/fidelity.h"
+#include "model/served.h"
 #include "space/judge.h"
 
 /* How a model takes the mix. It never changes and is shared by all threads. */
@@ -23,18 +24,24 @@ struct mix;
 /* NULL when the sweep has no [requests]. The sweep must outlive it. */
 struct mix *mix_new(const struct sweep_file *s, const struct model *m);
 void mix_free(struct mix *mix);
+/* Does the model know what a token of either phase costs? */
+bool mix_knows_dollars(const struct model *m);
 /* Give the parameters of a point, before resolve(), the lengths of the mean request. */
 void mix_set_mean(const struct mix *mix, void *params);
 
 /* What one thread runs the mix with. It borrows the thread's runner, which carries the requests out between two points, and its
- * judge, which says what each of them rests on; judge may be NULL. */
+ * judge, which says what each of them rests on; judge may be NULL. `serves`: mixer_served is asked for. */
 struct mixer;
-struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct judge *judge);
+struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct judge *judge, bool serves);
 void mixer_free(struct mixer *r);
 /* Run the mix at the point that `start` holds before resolve(). When RUN_DONE comes back, either `metrics` is filled and
  * *ret_reason NULL, or *ret_reason says why a request cannot be served, with its lengths: "request of 2506 + 733 tokens: ...", a
  * string that lives as long as the mixer. A run that stops or fails ends the mix. A metric is NaN if it is for any request. The
  * judge is told of all requests that are run. In closed form this allocates only when a reason comes for the first time. */
 enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct dse_breakdown *parts, const char **ret_reason);
+
+/* What the requests of the last run cost (model/served.h). Their other phase, which is no part of the metrics, is in closed form: of
+ * a row at event level it is not known. */
+struct served mixer_served(const struct mixer *r);
 
 #endif

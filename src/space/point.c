@@ -17,7 +17,7 @@ static bool make_point(struct design_point *p, struct diags *diags)
     p->space = space_new(&p->sweep, 0, 1, diags);
     if (!p->space) return false;
     p->params = space_fixed(p->space);
-    p->metrics = xcalloc(1, p->model->desc->metrics_size);
+    p->metrics = xcalloc(1, space_metrics_size(p->space));
     if (p->sweep.averages) return true;
     p->reason = p->model->desc->check ? p->model->desc->check(p->params) : NULL;
     if (p->reason) return true;

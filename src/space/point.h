@@ -11,7 +11,7 @@ struct design_point {
     struct space *space;
     const void *params;     /* resolved */
     const char *reason;     /* why it is infeasible, or NULL */
-    void *metrics;          /* zeroed */
+    void *metrics;          /* zeroed; of space_metrics(space) */
     struct evaluator *mean; /* of design_point_mean; or NULL */
     struct judge *judge;
     struct standing standing; /* of a feasible point: what its numbers rest on */

@@ -315,7 +315,7 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     sp->binding = b;
     sp->model = b->model;
     sp->count = space_points_of(s, m);
-    metrics_with_ratios(s, sp->model, &sp->metrics);
+    metrics_with_added(s, sp->model, &sp->metrics);
     sp->baseline = baseline_new(s, sp->model);
     sp->mix = mix_new(s, sp->model);
     sp->base = space_start(b);
@@ -376,6 +376,16 @@ uint64_t space_count(const struct space *sp)
 const struct model *space_model(const struct space *sp)
 {
     return sp->model;
+}
+
+const struct schema *space_metrics(const struct space *sp)
+{
+    return &sp->metrics;
+}
+
+size_t space_metrics_size(const struct space *sp)
+{
+    return added_size(sp->model);
 }
 
 const struct column *space_columns(const struct space *sp, size_t *ret_n)

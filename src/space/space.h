@@ -66,6 +66,10 @@ bool space_constraint_applies(const struct space *sp, size_t i);
 bool space_derived_applies(const struct space *sp, size_t i);
 /* Does the sweep's baseline take its parameter i from the points of this space? */
 bool space_baseline_takes(const struct space *sp, size_t param);
+/* The metrics of a row, the model's and those that the sweep adds behind them (space/added.h), in a struct of
+ * space_metrics_size() bytes. */
+const struct schema *space_metrics(const struct space *sp);
+size_t space_metrics_size(const struct space *sp);
 /* The requests that every row is the mean over, and their mix as text; NULL in a sweep without [requests]. Then the parameters
  * that the mix sets (request_mix_sets) have no one value: in space_point and space_fixed they are those of the mean request, in a
  * row they do not stand. */

@@ -2,6 +2,7 @@
 #ifndef DSE_SPACE_SPACE_INTERNAL_H
 #define DSE_SPACE_SPACE_INTERNAL_H
 
+#include "space/added.h"
 #include "space/baseline.h"
 #include "space/expr.h"
 #include "space/mix.h"
@@ -47,7 +48,7 @@ struct space {
     size_t index; /* of the model in the sweep */
     const struct binding *binding;
     const struct model *model;
-    struct schema metrics;     /* the model's, and the ratios to the baseline: see baseline.h */
+    struct schema metrics;     /* the model's, and those that the sweep adds: added.h */
     struct baseline *baseline; /* or NULL */
     struct mix *mix;           /* or NULL */
     uint64_t count;

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "model/ratios.h"
+#include "model/served.h"
 #include "store/db.h"
 
 #include <dse/workload.h>
@@ -109,6 +110,7 @@ static void find_names(struct comparison *c)
     for (size_t i = SCHEMA_FIXED_LEADING; i < first->fixed.n; i++) add_name(c, first->fixed.names[i], c->n_models);
     add_metrics(c, dse_common_metrics);
     add_metrics(c, ratio_metrics);
+    add_metrics(c, served_metrics);
     for (size_t i = SCHEMA_LEADING; i < first->all.n; i++) add_name(c, first->all.names[i], c->n_models);
 }
 

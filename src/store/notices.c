@@ -327,6 +327,72 @@ static bool add_number_formats(struct making *m)
     return true;
 }
 
+/* ---- kinds of dollars ------------------------------------------------------------------------------------------------------ */
+
+/* Does the front, or the sweep's text, ask for dollars? */
+static bool asks_for_dollars(const struct making *m, bool *ret)
+{
+    int64_t there;
+    bool ok = db_int(m->db, &there, m->diags,
+                     "SELECT count(*) FROM run WHERE id = %lld AND (instr(sweep_text, '_usd') OR instr(sweep_text, 'usd_per_'))",
+                     (long long)m->run);
+    for (size_t i = 0; ok && i < m->front->n_objectives && !there; i++) there = strstr(m->front->objectives[i], "usd") != NULL;
+    *ret = ok && there;
+    return ok;
+}
+
+/* What kind the model's dollars are, of its first feasible row; NULL: it has none. The caller frees it. */
+static bool read_dollars(const struct making *m, const char *model, char **ret)
+{
+    char *table = xasprintf("%s_all", model);
+    bool there;
+    bool ok = has_column(m, table, "dollars", &there);
+    *ret = NULL;
+    sqlite3_stmt *stmt =
+        ok && there
+            ? db_prepare(m->db, m->diags,
+                         "SELECT a.dollars FROM \"%w_fixed\" f CROSS JOIN \"%w\" a WHERE f.run = %lld AND a.id >= f.first_id"
+                         " AND a.id < f.first_id + f.points AND a.dollars IS NOT NULL LIMIT 1",
+                         model, table, (long long)m->run)
+            : NULL;
+    int rc = stmt ? db_step(m->db, stmt, m->diags) : ok && !there ? 0 : -1;
+    if (rc > 0) *ret = xstrdup((const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    free(table);
+    return rc >= 0;
+}
+
+/* Dollars of several kinds are compared with each other. */
+static bool add_dollars(struct making *m)
+{
+    bool asks, differ = false;
+    struct text kinds;
+    char *first = NULL;
+    text_init(&kinds);
+    bool ok = asks_for_dollars(m, &asks);
+    for (size_t i = 0; ok && asks && i < m->front->n_models; i++) {
+        char *kind;
+        ok = read_dollars(m, m->front->models[i], &kind);
+        if (!kind) continue;
+        text_addf(&kinds, "%s%s %s", kinds.n ? ", " : "", m->front->models[i], kind);
+        differ = differ || (first && strcmp(first, kind) != 0);
+        if (first)
+            free(kind);
+        else
+            first = kind;
+    }
+    if (ok && differ) {
+        char *text = xasprintf("dollars of these models are not of one kind (%s): what a chip costs to make is far below what a "
+                               "board is sold for",
+                               kinds.s);
+        add_notice(m, "dollars", text);
+        free(text);
+    }
+    free(first);
+    text_release(&kinds);
+    return ok;
+}
+
 static void add_counts(struct making *m)
 {
     char some[TEXT_NUMBER_MAX], all[TEXT_NUMBER_MAX];
@@ -357,7 +423,7 @@ bool notices_of_front(const struct db *db, int64_t run, const struct notice_fron
         ok = left_out_of_front(db, run, front->models[i], front->objectives, front->n_objectives, add_left_out, &m, diags);
     for (size_t i = 0; ok && i < front->n_models; i++) ok = look_at_model(&m, i);
     if (ok) add_counts(&m);
-    ok = ok && add_number_formats(&m) && add_of_sweep(&m);
+    ok = ok && add_number_formats(&m) && add_dollars(&m) && add_of_sweep(&m);
     *ret = ok ? xasprintf("[%s]", m.json.s) : NULL;
     text_release(&m.json);
     text_release(&m.beyond_what);

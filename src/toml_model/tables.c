@@ -93,6 +93,7 @@ static void make_without(struct toml_model *m)
         {TOTAL_BYTES, TOTAL_BYTES, "dram_mib"},
         {TOTAL_OPS, TOTAL_PEAK_OPS, "compute_utilization"},
         {TOTAL_BYTES, TOTAL_PEAK_BYTES, "dram_utilization"},
+        {TOTAL_DIE, TOTAL_DIE, "dollars"},
         {TOTAL_DIE, TOTAL_DIE, "die_usd"},
         {TOTAL_DIE, TOTAL_DIE, "system_usd"},
         {TOTAL_DIE, TOTAL_ENERGY, "usd_per_mtoken"},

@@ -171,3 +171,29 @@ grep -q "have bandwidth_gbs = 1536, the greatest value of its axis that can be b
 sed 's/, 8192//; s/"limit"/"end"/' limit.toml >end.toml
 "$DSE" sweep end.toml -o end.db --no-figures >/dev/null 2>said.txt
 ! grep -q 'that can be built' said.txt || fail "$(cat said.txt)"
+
+# ---- dollars of several kinds ----
+# A chip is counted at what it costs to make, a board at what it is sold for: said where the sweep asks for dollars, and only there.
+cat >dollars.toml <<'TOML'
+# A chip beside a board
+[sweep]
+name = "dollars"
+models = ["lad", "flashdecoding"]
+[params]
+context = [512, 1024, 2048]
+[objectives]
+usd_per_mtoken = "min"
+latency_us = "min"
+TOML
+"$DSE" sweep dollars.toml -o dollars.db --no-figures >front.txt 2>said.txt
+says "note: dollars of these models are not of one kind (lad cost, flashdecoding price)" said.txt
+"$DSE" pareto dollars.db --max tokens_per_s --min latency_us >front.txt 2>said.txt
+says "not of one kind" said.txt # the sweep's own text asks for them
+sed -e 's/usd_per_mtoken = "min"/energy_mj = "min"/' dollars.toml >joules.toml
+"$DSE" sweep joules.toml -o joules.db --no-figures >front.txt 2>said.txt
+silent "not of one kind" said.txt
+"$DSE" pareto joules.db --min system_usd --min latency_us >front.txt 2>said.txt
+says "not of one kind" said.txt
+sed -e 's/, "flashdecoding"/, "veda"/' dollars.toml >chips.toml
+"$DSE" sweep chips.toml -o chips.db --no-figures >front.txt 2>said.txt
+silent "not of one kind" said.txt

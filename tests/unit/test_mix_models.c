@@ -11,7 +11,7 @@ static const char *const lengths[] = {"400, 50", "1300, 700", "2200, 20", "3000,
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 static const double shares[LENGTHS] = {5, 2, 2, 1};
 
-static const char machine[] = "[params]\nllm = 'llama2-7b'\ncapacity_gib = 200\nweight_bits = 4\nbatch = [1, 6]\n"
+static const char machine[] = "[params]\nllm = 'llama2-7b'\ncapacity_gib = 40\nweight_bits = 4\nbatch = [1, 6]\n"
                               "phase = ['decode', 'prefill']\n";
 
 static char *entries(void)
@@ -157,10 +157,10 @@ static void check_one(const char *model)
                                        : xasprintf("context = %d\n", prefill ? 1300 : 1651);
         char *text = xasprintf("%s%s", machine, own);
         struct mixed plain = mixed(has_requests(&one) ? WITH_REQUESTS : WITHOUT_REQUESTS, model, text);
-        size_t first = 0, end = 0, n = one.rows.columns, n_plain = plain.rows.columns;
+        size_t first = 0, n = one.rows.columns, n_plain = plain.rows.columns;
         const struct column *columns = space_columns(one.rows.space, &n);
         while (columns[first].role == COLUMN_PARAM) first++;
-        while (columns[end].role != COLUMN_NOTE) end++;
+        const size_t end = first + space_model(one.rows.space)->metrics.n;
         for (size_t i = (size_t)prefill; i < one.rows.n; i += 2)
             assert_memory_equal(plain.rows.cells + i * n_plain + first, one.rows.cells + i * n + first,
                                 (end - first) * sizeof *one.rows.cells);
@@ -175,6 +175,40 @@ static void one_request__gives_the_plain_row(void **state)
 {
     (void)state;
     for_each_model(check_one);
+}
+
+/* ---- dollars ------------------------------------------------------------------------------------------------------------ */
+
+/* Rows are decode and prefill of each batch: both say what a request costs, from what a token of either phase costs alone. */
+static void check_dollars(const char *model)
+{
+    struct mixed all = mix_of_all(model), alone[LENGTHS];
+    for (int k = 0; k < LENGTHS; k++) {
+        char *one = xasprintf("mix = 'r%d'", k);
+        alone[k] = mix_of(model, one);
+        free(one);
+    }
+    for (size_t i = 0; i < all.rows.n; i++) {
+        double usd = 0, tokens = 0, requests = 0;
+        for (int k = 0; k < LENGTHS; k++) {
+            const double prompt = strtod(lengths[k], NULL), generate = strtod(strchr(lengths[k], ',') + 1, NULL);
+            usd += shares[k] * (prompt * number(&alone[k].rows, i / 2 * 2 + 1, "usd_per_mtoken") +
+                                generate * number(&alone[k].rows, i / 2 * 2, "usd_per_mtoken")) / 1e6;
+            tokens += shares[k] * (prompt + generate);
+            requests += shares[k];
+        }
+        if (!(usd > 0)) fail_msg("%s, row %zu: requests cost %g", model, i, usd);
+        near_metric(&all, i, "request_usd", usd / requests);
+        near_metric(&all, i, "request_usd_per_mtoken", usd / tokens * 1e6);
+    }
+    mixed_release(&all);
+    for (int k = 0; k < LENGTHS; k++) mixed_release(&alone[k]);
+}
+
+static void dollars__are_those_of_prompt_and_generation(void **state)
+{
+    (void)state;
+    for_each_model(check_dollars);
 }
 
 /* ---- totals ------------------------------------------------------------------------------------------------------------- */
@@ -389,7 +423,7 @@ int main(void)
         cmocka_unit_test(one_request__gives_the_plain_row),          cmocka_unit_test(totals__agree),
         cmocka_unit_test(totals__are_those_of_the_requests_alone),   cmocka_unit_test(totals__make_up_whole_requests),
         cmocka_unit_test(means__lie_between_what_they_are_means_of), cmocka_unit_test(longer_requests__never_help_decoding),
-        cmocka_unit_test(points__stand_for_random_requests),
+        cmocka_unit_test(points__stand_for_random_requests),         cmocka_unit_test(dollars__are_those_of_prompt_and_generation),
     };
     int failed = cmocka_run_group_tests(tests, NULL, close_beds);
     registry_release();
