@@ -8,6 +8,10 @@
 bool diags_unknown(struct diags *d, struct srcloc loc, const char *source_text, const char *word, const char *const *names,
                    size_t n, const char *otherwise, const char *fmt, ...)
 {
+    if (d->n >= DIAGS_MAX) { /* it is not shown */
+        d->errors++;
+        return false;
+    }
     va_list ap;
     va_start(ap, fmt);
     char *message = xvasprintf(fmt, ap);
