@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "model/names.h"
+#include "model/plugin_try.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -49,6 +51,19 @@ static bool is_identifier(const char *s)
     return *s == '\0';
 }
 
+/* Where the names of a plug-in are refused. */
+struct refusing {
+    const char *file, *model;
+    struct diags *diags;
+};
+
+static void refuse_name(void *user, const char *name, const char *message)
+{
+    const struct refusing *r = user;
+    (void)name;
+    diags_input(r->diags, (struct srcloc){.file = r->file}, NULL, "give it another name", "model %s: %s", r->model, message);
+}
+
 static bool check_model(const char *file, const struct dse_model *m, struct diags *diags)
 {
     const struct srcloc loc = {.file = file};
@@ -60,7 +75,7 @@ static bool check_model(const char *file, const struct dse_model *m, struct diag
     if (!m->params || !m->metrics || !m->estimate || !m->title || !m->cite)
         return diags_input(diags, loc, NULL, "include/dse/model.h says which members may be NULL",
                            "the model %s lacks params, metrics, estimate, title or cite", m->name);
-    return true;
+    return names_check(m, refuse_name, &(struct refusing){file, m->name, diags});
 }
 
 /* ---- loading ----------------------------------------------------------------------------------------------------------------- */
@@ -132,7 +147,7 @@ bool plugin_load(const char *file, struct diags *diags)
     char real[PATH_MAX];
     if (!realpath(file, real))
         return diags_input(diags, (struct srcloc){.file = file}, NULL, NULL, "the plug-in cannot be loaded: %s", strerror(errno));
-    return is_loaded(real) || open_plugin(real, diags);
+    return is_loaded(real) || (plugin_try(real, open_plugin, diags) && open_plugin(real, diags));
 }
 
 const struct model *plugin_model(const char *file)
