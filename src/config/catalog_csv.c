@@ -235,7 +235,7 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
 {
     double *contexts = xcalloc(t->n_rows, sizeof *contexts);
     struct dse_locality *points = xcalloc(t->n_rows, sizeof *points);
-    bool ok = true;
+    bool ok = csv_table_check_rows(t, CATALOG_POINTS_MAX, diags);
     for (size_t i = 0; i < t->n_rows; i++) {
         struct dse_locality *p = &points[i];
         double *const numbers[] = {&contexts[i], &p->centers, &p->large, &p->active, &p->updates, &p->hit_ratio};

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- what is taken ------------------------------------------------------------------------------------------------------------ */
+/* ---- what is taken ---------------------------------------------------------------------------------------------------------- */
 
 static const char results[] = "every database of results has a table of that name",
                   computed[] = "`dse query` has a table of that name", sqlite[] = "it is a name of SQLite",
@@ -127,7 +127,7 @@ const char *name_of_column(const char *name, enum name_use use)
     return metrics_have(ratio_metrics, name) || metrics_have(served_metrics, name) ? "sweeps add a metric of that name" : NULL;
 }
 
-/* ---- the names of a model ----------------------------------------------------------------------------------------------------- */
+/* ---- the names of a model --------------------------------------------------------------------------------------------------- */
 
 struct checking {
     name_teller *tell;

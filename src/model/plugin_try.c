@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- cut short ---------------------------------------------------------------------------------------------------------------- */
+/* ---- cut short -------------------------------------------------------------------------------------------------------------- */
 
 /* How many bytes the file must have, by its head: up to the end of what is mapped. 0: it is no shared object, and the loader says
  * so. */
@@ -45,7 +45,7 @@ static bool check_length(const char *file, struct diags *diags)
                                                          (unsigned long long)st.st_size, (unsigned long long)needed);
 }
 
-/* ---- in a child --------------------------------------------------------------------------------------------------------------- */
+/* ---- in a child ------------------------------------------------------------------------------------------------------------- */
 
 enum { CHILD_DONE = 93, CPU_SECONDS = 1, SECONDS = 5 };
 

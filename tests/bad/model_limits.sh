@@ -28,7 +28,7 @@ awk '{ print } /^pes/ { for (i = 0; i < 1850; i++) printf "p%d = { default = 1, 
 check "columns"
 awk '{ print } /^e0/ { for (i = 1; i < 2002; i++) printf "e%d = \"e%d\"\n", i, i - 1 }' good >mine.toml
 check "equations"
-awk 'BEGIN { s = "1"; for (i = 0; i < 800; i++) s = s "+pes*2" } { print } /^e0/ { for (i = 1; i < 20; i++) printf "e%d = \"%s\"\n", i, s }' good >mine.toml
+awk 'BEGIN { s = "1"; for (i = 0; i < 800; i++) s = s "+pes*2" } { print } /^e0/ { for (i = 1; i < 40; i++) printf "e%d = \"%s\"\n", i, s }' good >mine.toml
 check "terms"
 awk 'BEGIN { s = "1"; for (i = 0; i < 2000; i++) s = s "+pes" } { print } /^e0/ { printf "e1 = \"%s\"\n", s }' good >mine.toml
 check "a long formula"
