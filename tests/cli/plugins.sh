@@ -173,7 +173,7 @@ constructor() { # WHAT MESSAGE
     refused begin.so "begin.so: error: the plug-in $2"
 }
 constructor 'abort();' 'crashes when it is loaded'
-constructor '*(volatile int *)8 = 1;' 'crashes when it is loaded'
+constructor 'volatile int *volatile no = 0; *no = 1;' 'crashes when it is loaded'
 constructor 'exit(0);' 'ends the program when it is loaded'
 constructor 'for (;;) {}' 'takes too long to load; at most 5 s'
 own '{.type = DSE_TYPE_F64, .name = (const char *)8},' >pointer.c
