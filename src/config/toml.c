@@ -1,5 +1,6 @@
 #include "config/toml.h"
 
+#include "base/hint.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "config/toml_scan.h"
@@ -140,10 +141,7 @@ bool toml_check_keys(const struct toml_doc *doc, const struct toml_node *table, 
         for (size_t k = 0; k < n && !known; k++) known = strcmp(allowed[k], key) == 0;
         if (known) continue;
         ok = false;
-        if (diags->n >= DIAGS_MAX) { /* it is not shown */
-            diags->errors++;
-            continue;
-        }
+        if (diags_is_full(diags)) continue;
         struct text hint;
         text_init(&hint);
         const char *near = text_nearest(key, allowed, n);

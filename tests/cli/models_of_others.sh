@@ -40,6 +40,13 @@ sed 's/^time  *= "step_s"/tokens = "0"\n&/' "$SOURCE/examples/array.toml" >none.
 if "$DSE" --plugin ./none.toml eval array >out.txt 2>err.txt; then fail "a step without tokens"; fi
 [ "$(wc -l <err.txt)" -eq 1 ] || fail "more than that: $(cat err.txt)"
 
+# So are peaks of 0, and chips without end.
+for said in 'peak_ops = "0 [Hz]"' 'peak_bytes = "0 [B/s]"' 'chips = "inf"' 'ops = "-inf"'; do
+    sed "/^${said%% *} /d; s|^\\[step\\]|&\\n$said|" "$SOURCE/examples/array.toml" >zero.toml
+    "$DSE" --plugin ./zero.toml eval array --breakdown >out.txt 2>err.txt || [ $? -eq 1 ] || fail "$said: $(cat err.txt)"
+    if grep -q 'runtime error\|Sanitizer' err.txt; then fail "$said: $(cat err.txt)"; fi
+done
+
 # Infinity is printed as such, and is on no front.
 infinite="select 9e999 as most, -9e999 as least, null as none, 1.5 as number"
 "$DSE" query :memory: "$infinite" >out.txt
