@@ -173,12 +173,12 @@ constructor() { # WHAT MESSAGE
     refused begin.so "begin.so: error: the plug-in $2"
 }
 constructor 'abort();' 'crashes when it is loaded'
-constructor 'volatile int *volatile no = 0; *no = 1;' 'crashes when it is loaded'
+constructor 'volatile int *volatile no = 0; *no = 1;' '\(crashes\|ends the program\) when it is loaded'
 constructor 'exit(0);' 'ends the program when it is loaded'
 constructor 'for (;;) {}' 'takes too long to load; at most 5 s'
 own '{.type = DSE_TYPE_F64, .name = (const char *)8},' >pointer.c
 plugin pointer.c pointer.so
-refused pointer.so 'crashes when it is loaded'
+refused pointer.so 'pointer.so: error: the plug-in \(crashes\|ends the program\) when it is loaded' # sanitisers end it
 head -c 5000 mine.so >cut.so
 refused cut.so 'cut.so: error: the plug-in is cut short: it has 5000 bytes'
 
