@@ -18,7 +18,7 @@ export LC_ALL=C.UTF-8 NO_COLOR=1 XDG_CONFIG_HOME="$WORK/none" PYTHONPATH="$SOURC
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,tcp OMPI_MCA_plm=isolated
 unset SLURM_ARRAY_TASK_ID SLURM_PROCID SLURM_JOB_ID PMI_RANK DSE_CATALOG DSE_PLUGINS
 SHIPPED=$SOURCE/sweeps
-LIMIT_S=300 # of one command, under sanitizers and on a busy machine
+LIMIT_S=${DSE_DOCS_LIMIT_S:-300} # of one command, under sanitizers and on a busy machine
 . "$SOURCE/tests/cli/docs.lib"
 programs
 
@@ -36,7 +36,7 @@ split_page() { # FILE
         function put(text) { print text >(n ".block") }
         /^```/ { if (fenced) fenced = 0; else { fenced = 1; indented = 0; begin(substr($0, 4)); printf "" >(n ".block") } next }
         fenced { put($0); next }
-        /^    / && (indented || (blank && $1 ~ /^(\$|dse|sqlite3|mpirun|cc)$/)) { if (!indented) begin("indented"); indented = 1; put(substr($0, 5)); next }
+        /^    / && (indented || (blank && $1 ~ /^(\$|dse|sqlite3|mpirun|sudo|cc)$/)) { if (!indented) begin("indented"); indented = 1; put(substr($0, 5)); next }
         { indented = 0; blank = $0 ~ /^$/ }
         blank { inside = 0; next }
         {
@@ -49,9 +49,9 @@ split_page() { # FILE
 }
 
 run() { # LINE COMMAND
-    status=0
+    status=0 began=$(date +%s%3N)
     (cd here && timeout "$LIMIT_S" sh -c "$2") >out.txt 2>err.txt </dev/null || status=$?
-    [ -z "${SLOW:-}" ] || echo "$(times | tail -1) $2" >&2
+    [ -z "${SLOW:-}" ] || echo "$(($(date +%s%3N) - began)) ms $2" >&2
     [ "$status" -eq 0 ] || wrong "$1" "$2: exit status $status: $(head -n 5 err.txt)"
 }
 
@@ -110,7 +110,7 @@ complete_sweep() { # BLOCK
     sed 's/^\[sweep\].*/&\nname = "part"\nmodels = ["lad"]/' "$1"
     has sweep "$1" || printf '[sweep]\nname = "part"\nmodels = ["lad"]\n'
     ! has refine "$1" || printf 'fidelity = "refine"\n'
-    has params "$1" || printf '[params]\ntiles = { from = 1, to = 16, step = 1 }\nsram_mib = [1, 2]\n'
+    has params "$1" || printf '[params]\ntiles = { from = 1, to = 16, step = 1 }\nsram_mib = { from = 0.125, to = 8, step = 0.125 }\nclock_ghz = { from = 0.5, to = 2, points = 16 }\n'
     has objectives "$1" || printf '[objectives]\ntokens_per_s = "max"\narea_mm2 = "min"\n'
 }
 
