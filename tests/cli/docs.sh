@@ -18,7 +18,8 @@ export LC_ALL=C.UTF-8 NO_COLOR=1 XDG_CONFIG_HOME="$WORK/none" PYTHONPATH="$SOURC
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,tcp OMPI_MCA_plm=isolated
 unset SLURM_ARRAY_TASK_ID SLURM_PROCID SLURM_JOB_ID PMI_RANK DSE_CATALOG DSE_PLUGINS
 SHIPPED=$SOURCE/sweeps
-LIMIT_S=${DSE_DOCS_LIMIT_S:-300} # of one command, under sanitizers and on a busy machine
+left_out=
+LIMIT_S=300 # of one command, under sanitizers and on a busy machine
 . "$SOURCE/tests/cli/docs.lib"
 programs
 
@@ -49,9 +50,9 @@ split_page() { # FILE
 }
 
 run() { # LINE COMMAND
-    status=0 began=$(date +%s%3N)
+    case $2 in 'mpirun '*) command -v mpirun >/dev/null || { left_out=$2 && return; } ;; esac
+    status=0
     (cd here && timeout "$LIMIT_S" sh -c "$2") >out.txt 2>err.txt </dev/null || status=$?
-    [ -z "${SLOW:-}" ] || echo "$(($(date +%s%3N) - began)) ms $2" >&2
     [ "$status" -eq 0 ] || wrong "$1" "$2: exit status $status: $(head -n 5 err.txt)"
 }
 
@@ -120,14 +121,14 @@ toml() { # BLOCK LINE
         (cd here && "$DSE" sweep block.toml -q --no-figures -o block.db) >out.txt 2>err.txt || wrong "$2" "the sweep file does not run: $(cat err.txt)"
         [ "$(sqlite3 here/block.db 'select min(feasible) from run' 2>err.txt)" -gt 0 ] 2>/dev/null || wrong "$2" "no point of the sweep file is feasible"
     elif has figure "$1"; then
-        db=$(figure_db "$page")
+        db=$(figure_db)
         have "$db"
         (cd here && "$DSE" plot block.toml "$db" -o block.svg) >out.txt 2>err.txt || wrong "$2" "the figure is not drawn: $(cat err.txt)"
     elif grep -qE '^\[(sweep|sample|search|requests|refine|baseline)\]' "$1" && ! grep -q '^source' "$1"; then
         complete_sweep "$1" >here/block.toml
         (cd here && "$DSE" sweep block.toml --dry-run) >out.txt 2>err.txt || wrong "$2" "a sweep file does not take it: $(cat err.txt)"
     elif has claims "$1"; then
-        claims "$1" >out.txt 2>err.txt || wrong "$2" "the claims are not read: $(cat err.txt)"
+        claims "$1" "$2"
     elif grep -qE "^\[($kinds)[].]" "$1"; then
         (cd here && "$DSE" list -c block.toml) >out.txt 2>err.txt || wrong "$2" "the catalog is not read: $(cat err.txt)"
     else
@@ -174,20 +175,22 @@ help_of() { # COMMAND...: a file with its help and that of dse
 # A command in running text: there is such a command, and it has the options. A file of ours that it names is there.
 inline() { # LINE TEXT
     set -f
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2046
     set -- "$1" $(printf '%s' "$2" | sed 's/^\$ //; s/^mpirun .*dse /dse /; s/^dse --plugin [^ ]* /dse /')
     set +f
     line=$1 command=${3:-}
     case $command in
     COMMAND | '') return ;;
-    trace | llm) help=$(help_of "$command" ${4:+"$4"}) ;;
-    *) help=$(help_of "$command") ;;
     esac
+    help=$(help_of "$command")
     if [ "$(cat "$help")" = unknown ]; then
-        wrong "$line" "dse $command ${4:-} is no command"
+        wrong "$line" "dse $command is no command"
         return
     fi
     shift 3
+    case $command:${1:-} in
+    trace:[a-z]* | llm:[a-z]*) grep '^Usage:' "$help" | grep -q "[ |]$1\([ |.]\|$\)" || wrong "$line" "dse $command has no $1" ;;
+    esac
     for word; do
         case $word in
         sweeps/NAME.toml | plots/NAME.toml) ;;
@@ -204,7 +207,7 @@ try_page() { # PAGE
     page=$1
     rm -rf "$WORK/page"
     mkdir -p "$WORK/page/here/results"
-    cd "$WORK/page"
+    cd "$WORK/page" || exit
     split_page "$SOURCE/$page"
     write_named
     brings "$page"
@@ -216,8 +219,13 @@ try_page() { # PAGE
     done <inline
 }
 
+# shellcheck disable=SC2046
 [ $# -gt 0 ] || set -- $(cd "$SOURCE" && echo README.md docs/*.md models/*/README.md examples/*/README.md)
 for one; do
     try_page "$one"
 done
 [ ! -s "$WORK/wrong" ] || fail "$(wc -l <"$WORK/wrong") places in $(sort -u "$WORK/wrong" | wc -l) pages do not hold"
+if [ -n "$left_out" ]; then
+    echo "SKIPPED: there is no mpirun for $left_out: ./dev deps, or apt-get install openmpi-bin"
+    exit 77
+fi
