@@ -55,9 +55,9 @@ for name in plain refined kept searched exact merged; do
     for table in $(sqlite3 $name.db "select name from sqlite_schema where type = 'table' and name not like 'sqlite%' and name <> 'seal'"); do
         [ "$(count $name.db "$table")" -gt 0 ] || continue
         where=$(first_row $name.db "$table")
-        # Of other runs than the plain one, MODEL_all and MODEL_fixed have the same columns: a few of them.
+        # All columns of MODEL_all and MODEL_fixed once, and of other runs and models a few.
         some=""
-        case $name:$table in plain:*) ;; *_all | *_fixed) some="where name in ('id', 'run', 'point', 'first_id', 'points', 'fidelity', 'latency_us', 'llm')" ;; esac
+        case $name:$table in plain:lad_*) ;; *_all | *_fixed) some="where name in ('id', 'run', 'point', 'first_id', 'points', 'fidelity', 'latency_us', 'llm')" ;; esac
         for column in $(sqlite3 $name.db "select name from pragma_table_info('$table') $some"); do
             cp $name.db copy.db
             sqlite3 copy.db "update $table set \"$column\" = $(another "$column") $where" || fail "$table.$column"
@@ -66,7 +66,7 @@ for name in plain refined kept searched exact merged; do
         done
     done
 done
-[ $edits -gt 300 ] || fail "only $edits edits were tried"
+[ $edits -gt 250 ] || fail "only $edits edits were tried"
 
 # ---- and every command that reads says so ----
 cp plain.db copy.db
@@ -91,6 +91,13 @@ sqlite3 half.db "delete from front; delete from lad_all where point > 2; delete 
     create trigger away before insert on lad_all begin select raise(ignore); end"
 ! "$DSE" sweep plain.toml --shard 1/2 -q -o half.db >out.txt 2>err.txt || fail "rows were swallowed, and nothing is said"
 grep -q 'rows of lad: something in it, which dse did not put there, keeps rows out' err.txt || fail "swallowed rows: $(cat err.txt)"
+
+# Without the trigger the run goes on. An index has rows written one by one: their digests are those that reading them gives.
+sqlite3 half.db "drop trigger away; create index by_latency on lad_all(latency_us)"
+"$DSE" sweep plain.toml --shard 1/2 -q -o half.db >out.txt 2>err.txt || fail "half, on an index: $(cat err.txt)"
+"$DSE" check half.db >out.txt 2>&1 || fail "half, on an index: $(cat out.txt)"
+[ "$(rows half.db lad)" = "$(rows part1.db lad)" ] || fail "half, on an index: other rows"
+[ "$(sqlite3 half.db "select hash from digest where of = 'lad_all'")" = "$(sqlite3 part1.db "select hash from digest where of = 'lad_all'")" ] || fail "half, on an index: other digests"
 
 # ---- what another program adds beside a run is no damage ----
 cp plain.db copy.db
