@@ -7,6 +7,8 @@
 void plain_numbers_begin(struct plain_numbers *n)
 {
     *n = (struct plain_numbers){0};
+    fegetenv(&n->arithmetic);
+    fesetenv(FE_DFL_ENV);
     if (strcmp(localeconv()->decimal_point, ".") == 0) return;
     locale_t like = duplocale(uselocale((locale_t)0)); /* characters, messages and times stay the program's */
     n->own = like ? newlocale(LC_NUMERIC_MASK, "C", like) : (locale_t)0;
@@ -16,6 +18,7 @@ void plain_numbers_begin(struct plain_numbers *n)
 
 void plain_numbers_end(struct plain_numbers *n)
 {
+    fesetenv(&n->arithmetic);
     if (!n->own) return;
     uselocale(n->before);
     freelocale(n->own);

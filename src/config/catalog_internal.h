@@ -31,7 +31,8 @@ struct catalog {
     struct file_id {
         dev_t device;
         ino_t inode;
-    } * files; /* the user's, as read */
+        uint64_t contents; /* a hash of them */
+    } * files;             /* the user's, as read */
     size_t n_files;
     const char *reading; /* the CSV file that is being read, interned; or NULL */
     bool replaces;       /* an entry takes the place of one of its name: catalog_restore */
