@@ -323,9 +323,11 @@ bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_
     if (!f) return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
     struct text t;
     text_init(&t);
-    char buf[1 << 16];
+    enum { PART = 1 << 16 };
+    char *part = xmalloc(PART); /* not on the stack, which may be that of a small thread */
     size_t n;
-    while (t.n <= max_bytes && (n = fread(buf, 1, sizeof buf, f)) > 0) text_add_bytes(&t, buf, n);
+    while (t.n <= max_bytes && (n = fread(part, 1, PART, f)) > 0) text_add_bytes(&t, part, n);
+    free(part);
     bool failed = ferror(f) != 0;
     fclose(f);
     if (failed || t.n > max_bytes) {
