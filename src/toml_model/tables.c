@@ -191,7 +191,7 @@ enum {
 #undef COUNT
         N_PLACES
 };
-_Static_assert(N_PLACES >= REGISTRY_ADDED_MAX, "a model that the registry takes has a place");
+_Static_assert((int)N_PLACES >= (int)REGISTRY_ADDED_MAX, "a model that the registry takes has a place");
 
 static struct toml_model *placed[N_PLACES];
 
