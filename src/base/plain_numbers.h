@@ -14,7 +14,8 @@ struct plain_numbers {
     fenv_t arithmetic;    /* of the program */
 };
 
-/* From now on this thread reads, prints and computes numbers as a program does when it starts. Every begin has its end, in the same thread. */
+/* From now on this thread reads, prints and computes numbers as a program does when it starts. Every begin has its end, in the same
+ * thread. */
 void plain_numbers_begin(struct plain_numbers *n);
 void plain_numbers_end(struct plain_numbers *n);
 

@@ -223,7 +223,7 @@ static bool was_read(struct catalog *c, const struct toml_doc *doc, bool *ret_ch
     struct stat st;
     *ret_changed = false;
     if (stat(doc->file, &st) != 0) return false;
-    const struct file_id id = {st.st_dev, st.st_ino, text_hash(TEXT_HASH_INIT, doc->text, strlen(doc->text))};
+    const struct file_id id = {st.st_dev, st.st_ino, catalog_contents(doc)};
     for (size_t i = 0; i < c->n_files; i++) {
         if (c->files[i].device != id.device || c->files[i].inode != id.inode) continue;
         *ret_changed = c->files[i].contents != id.contents;
@@ -261,7 +261,7 @@ static bool add_doc(struct catalog *c, const struct toml_doc *doc, struct diags 
         return !changed ||
                diags_input(diags, (struct srcloc){.file = doc->file}, NULL,
                            "what was read is in use: open the catalog anew, or put new entries into a file of their own",
-                           "the file has other contents than when it was read first");
+                           "the file, or a CSV file of it, has other contents than when it was read first");
     if (catalog_add_table(c, doc, &doc->root, diags)) return true;
     catalog_forget(c, &before);
     return false;

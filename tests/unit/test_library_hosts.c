@@ -163,7 +163,7 @@ static void library__takes_all_of_a_catalog_or_nothing(void **state)
     assert_true(of_16 > 1.5 * speed_of(p));
     assert_true(dse_add_catalog(d, file, problems)); /* the same once more */
     scratch_write(dir, "mine.toml", LLM("first", "32") LLM("second", "32"));
-    expect(dse_add_catalog(d, file, problems), "other contents than when it was read first");
+    expect(dse_add_catalog(d, file, problems), "has other contents than when it was read first");
     dse_points_free(p);
     dse_close(d);
     free(file);
