@@ -26,8 +26,9 @@ static bool drop_run(const struct db *db, const struct model_list *models, int64
     for (size_t i = 0; ok && i < models->n; i++) ok = drop_model(db, models->names[i], run, diags);
     return ok && db_exec(db, diags,
                          "DELETE FROM main.front WHERE run = %lld; DELETE FROM main.block WHERE run = %lld;"
+                         " DELETE FROM main.digest WHERE run = %lld;"
                          " DELETE FROM main.run WHERE id = %lld",
-                         (long long)run, (long long)run, (long long)run);
+                         (long long)run, (long long)run, (long long)run, (long long)run);
 }
 
 /* The oldest run of this search that was killed, and its rows; 0: there is none. */

@@ -78,6 +78,7 @@ struct store_pages {
     size_t n, capacity; /* pages */
     uint16_t *rows;     /* in each page */
     uint64_t feasible;
+    uint64_t digest; /* of the rows: src/store/digest.h */
 };
 void store_pages_release(struct store_pages *p);
 
