@@ -1,4 +1,4 @@
-/* Every model in a thread with the stack that dse.h says it needs: all LLMs in closed form, techniques, one point at event level. */
+/* Every model in a thread with the stack that dse.h says it needs: LLMs in closed form, techniques, one point at event level. */
 #include <dse/dse.h>
 
 #include <pthread.h>

@@ -147,7 +147,7 @@ static void library__keeps_nothing_of_values_that_were_set_before(void **state)
     dse_close(d);
 }
 
-/* ---- files that are edited ---------------------------------------------------------------------------------------------------- */
+/* ---- files that are edited ------------------------------------------------------------------------------------------------ */
 
 #define LLM(name, layers) \
     "[llms." name "]\nsource = 'me'\nlayers = " layers "\nhidden = 4096\nheads = 32\nkv_heads = 32\nhead_dim = 128\n" \
@@ -264,7 +264,7 @@ static void library__knows_its_folder_wherever_the_program_goes(void **state)
     free(here);
 }
 
-/* ---- arithmetic and threads --------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic and threads ----------------------------------------------------------------------------------------------- */
 
 enum { SPEEDS = 64 };
 
