@@ -8,10 +8,12 @@
 
 #include <fenv.h>
 #include <locale.h>
+#include <stdbool.h>
 
 struct plain_numbers {
     locale_t own, before; /* 0: the locale has a point already */
-    fenv_t arithmetic;    /* of the program */
+    bool unusual;         /* is the program's arithmetic another? */
+    fenv_t arithmetic;    /* the program's, if it is */
 };
 
 /* From now on this thread reads, prints and computes numbers as a program does when it starts. Every begin has its end, in the same
