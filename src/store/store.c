@@ -197,6 +197,7 @@ static bool find_or_begin(struct store *st, const struct run_info *info, const s
                           struct diags *diags)
 {
     if (!schema_create_common(&st->db, diags)) return false;
+    if (flags & STORE_WHOLE && !store_reclaim(&st->db, info, diags)) return false;
     if (!(flags & STORE_FRESH) && !find_run(st, info, diags)) return false;
     if (flags & STORE_WHOLE && !st->complete) st->run = 0;
     if (!st->run) return begin_run(st, info, tables, n, diags);

@@ -51,6 +51,9 @@ struct store {
     sqlite3_stmt *transfer; /* INSERT INTO main.MODEL_all SELECT * FROM image.MODEL_all */
 };
 
+/* Take away the runs of this search that were killed, with their rows, and say so; for one that cannot be gone on with. */
+bool store_reclaim(const struct db *db, const struct run_info *info, struct diags *diags);
+
 /* Register the table-valued source of models[m] and prepare what store_write needs. */
 bool source_prepare(struct store *st, size_t m, const struct store_table *t, struct diags *diags);
 
