@@ -77,7 +77,7 @@ extern const struct dse_metric dse_common_metrics[];
     DSE_METRIC_F64(S, communication_us, "us", DSE_LESS, "time of a step in which devices exchange what they have", source_)
 #define DSE_METRIC_CACHED_POSITIONS(S, source_) \
     DSE_METRIC_F64(S, cached_positions, "", DSE_NEITHER, \
-                   "positions that eviction leaves a query, before a layer's own window or selection; mean over the step's queries", \
+                   "positions that eviction leaves a query, before a layer's own window or selection: mean over the queries", \
                    source_, .mean = DSE_MEAN_TOKEN)
 
 /* A step in SI units, all devices together: what the common metrics follow from. */

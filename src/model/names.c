@@ -25,6 +25,7 @@ static const struct taken_table {
     {"block", results},
     {"column_info", results},
     {"seal", results},
+    {"digest", results},
     {"comparison", results},
     {"comparison_front", results},
     {"certificate", results},

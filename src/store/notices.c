@@ -442,11 +442,12 @@ bool store_notices(struct store *st, const char *const *objectives, size_t n_obj
                                  .objectives = objectives,
                                  .n_objectives = n_objectives};
     char *json;
-    bool ok = notices_of_front(&st->db, st->run, &front, &json, diags) &&
-              db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run);
-    if (ok) free(json);
+    bool ok = notices_of_front(&st->db, st->run, &front, &json, diags);
     free(models);
-    return ok;
+    if (!ok || !db_begin(&st->db, diags)) return false;
+    ok = db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run);
+    free(json);
+    return store_end(st, ok, diags);
 }
 
 bool reader_notices(struct reader *r, int64_t run, const struct notice_front *front, char **ret, struct diags *diags)
