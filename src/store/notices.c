@@ -444,7 +444,7 @@ bool store_notices(struct store *st, const char *const *objectives, size_t n_obj
     char *json;
     bool ok = notices_of_front(&st->db, st->run, &front, &json, diags) &&
               db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run);
-    if (ok) free(json);
+    free(json);
     free(models);
     return ok;
 }

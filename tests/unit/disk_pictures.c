@@ -216,7 +216,7 @@ static struct content *contents_left(const struct disk_log *log, size_t moment, 
     if (!contents) abort();
     for (size_t i = 0; i < log->n_nodes; i++) {
         struct content *c = &contents[i];
-        reserve(c, log->nodes[i].n);
+        reserve(c, log->nodes[i].n + 1);
         c->n_seen = c->n_disk = log->nodes[i].n;
         if (!c->n_seen) continue;
         memcpy(c->seen, log->nodes[i].bytes, c->n_seen);

@@ -14,6 +14,7 @@
 #include "toy_model.h"
 
 #include <dirent.h>
+#include <signal.h>
 
 /* ---- digests --------------------------------------------------------------------------------------------------------------- */
 
@@ -155,6 +156,7 @@ struct session {
     void (*find)(struct power_bed *b); /* b->db, if its name varies; or NULL */
     bool merges;                       /* b->merged has the result */
     const char *result;                /* a query that gives it; NULL: all tables */
+    int share;                         /* it takes that many times as long as others, and a share of their samples; 0 is 1 */
 };
 
 #define SPACE \
@@ -167,8 +169,13 @@ struct session {
     "[sweep]\nname = \"t\"\nmodels = [\"toy\"]\n[params]\nmemory = [\"two-channels\", \"eight-channels\"]\n" \
     "tiles = { from = 1, to = 8, step = 1 }\nclock_ghz = [0.5, 1, 2]\nbatch = [1, 4]\nsram_mib = [0.5, 2]\n" \
     "[constraints]\nsize = \"area_mm2 <= 15\"\n[objectives]\nlatency_us = \"min\"\narea_mm2 = \"min\"\n"
+/* Of some blocks of leases. */
+#define BLOCKS \
+    "[sweep]\nname = \"b\"\nmodels = [\"toy\", \"pebble\"]\n[params]\nclock_ghz = { from = 0.5, to = 3, points = 40 }\n" \
+    "context = [256, 4096]\n[params.toy]\ntiles = { from = 1, to = 60, step = 1 }\nmemory = [\"two-channels\", \"eight-channels\"]\n" \
+    "[params.pebble]\nlanes = [8]\n[objectives]\ntokens_per_s = \"max\"\n"
 
-enum { ROWS = 1600, ROWS_A_TRANSACTION = 200, SHARDS = 2, BED_POINTS = 100000 };
+enum { ROWS = 1600, ROWS_A_TRANSACTION = 200, SHARDS = 2, BED_POINTS = 100000, SECONDS_TO_WAIT = 60 };
 
 /* Rows in many transactions, some of them encoded. */
 static inline bool go_on_with_rows(struct power_bed *b, struct diags *diags)
@@ -240,12 +247,26 @@ static inline bool go_on_with_certificate(struct power_bed *b, struct diags *dia
     return certified_run(b->sweep, &options, &result, diags);
 }
 
+static volatile sig_atomic_t waits_too_long;
+
+static inline void stop_waiting(int signal)
+{
+    (void)signal;
+    waits_too_long = 1;
+}
+
 static inline bool go_on_with_leases(struct power_bed *b, struct diags *diags)
 {
-    const struct sweep_options options = {.lease = b->disk, .lease_age = 0.02, .threads = 1, .max_points = BED_POINTS};
+    const struct sweep_options options = {
+        .lease = b->disk, .lease_age = 0.02, .threads = 1, .max_points = BED_POINTS, .interrupt = &waits_too_long};
     struct sweep_result result;
     size_t n;
-    if (!sweep_run(b->sweep, &options, &result, diags)) return false;
+    waits_too_long = 0;
+    signal(SIGALRM, stop_waiting);
+    alarm(SECONDS_TO_WAIT);
+    const bool ran = sweep_run(b->sweep, &options, &result, diags);
+    alarm(0);
+    if (!ran) return false;
     char **databases = leases_databases(b->disk, &n, diags);
     unlink(b->merged);
     const bool ok = databases && store_merge(b->merged, (const char *const *)databases, n, diags);
@@ -280,7 +301,7 @@ static const struct session sessions[] = {
     {.name = "merge", .sweep = HEAD("") SPACE, .prepare = prepare_merge, .go_on = go_on_with_merge},
     {.name = "streamed", .sweep = HEAD("keep = \"front\"\n") SPACE, .go_on = go_on_with_sweep},
     {.name = "certificate", .sweep = EXACT, .go_on = go_on_with_certificate, .result = newest_certificate},
-    {.name = "leases", .sweep = HEAD("") SPACE, .go_on = go_on_with_leases, .find = find_leased, .merges = true},
+    {.name = "leases", .sweep = BLOCKS, .go_on = go_on_with_leases, .find = find_leased, .merges = true, .share = 4},
 };
 
 static inline void session_begin(const struct session *s, struct power_bed *b)

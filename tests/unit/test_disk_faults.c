@@ -51,11 +51,12 @@ static const char *try_fault(struct power_bed *b, const struct recorded *r, stru
     return session_result(s, b) == r->result ? NULL : "the command that went on comes to another result";
 }
 
-/* At every call of the kind; in everyday runs at every seventh. */
+/* At every call of the kind; in everyday runs at a few. */
 static size_t fail_at_every_call(struct power_bed *b, const struct recorded *r, const struct kind *k)
 {
     size_t tried = 0;
-    const size_t step = (size_t)samples(7, 1);
+    const int share = r->session->share ? r->session->share : 1;
+    const size_t step = (size_t)(share * samples(29, 1));
     for (size_t n = 0, calls = 1; n < calls; n += step, tried++) {
         struct disk_fault fault = k->fault;
         fault.at = n;

@@ -23,7 +23,7 @@ static const char *try_loss(struct power_bed *b, const struct recorded *r, size_
 
 static void lose_power_often(struct power_bed *b, const struct session *s)
 {
-    const size_t losses = (size_t)samples(40, 1500);
+    const size_t losses = (size_t)(samples(40, 1600) / (s->share ? s->share : 1));
     struct recorded r;
     record(b, s, &r);
     for (size_t i = 0; i < losses; i++) {
