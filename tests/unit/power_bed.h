@@ -172,7 +172,8 @@ struct session {
 /* Of some blocks of leases. */
 #define BLOCKS \
     "[sweep]\nname = \"b\"\nmodels = [\"toy\", \"pebble\"]\n[params]\nclock_ghz = { from = 0.5, to = 3, points = 40 }\n" \
-    "context = [256, 4096]\n[params.toy]\ntiles = { from = 1, to = 60, step = 1 }\nmemory = [\"two-channels\", \"eight-channels\"]\n" \
+    "context = [256, 4096]\n[params.toy]\ntiles = { from = 1, to = 60, step = 1 }\n" \
+    "memory = [\"two-channels\", \"eight-channels\"]\n" \
     "[params.pebble]\nlanes = [8]\n[objectives]\ntokens_per_s = \"max\"\n"
 
 enum { ROWS = 1600, ROWS_A_TRANSACTION = 200, SHARDS = 2, BED_POINTS = 100000, SECONDS_TO_WAIT = 60 };
