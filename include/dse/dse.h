@@ -21,8 +21,11 @@
  * NULL. Texts are UTF-8; those that are returned live as long as what they were asked of, unless said otherwise. A struct that
  * is returned may get more members at its end; its size is not to be relied on.
  *
+ * A NULL where a struct or a name is needed is an error like others; of functions that only ask, the answer is NULL.
+ *
  * One struct dse may be read by many threads at once, but not while something is added to it; a struct dse_points belongs to
- * one thread at a time.
+ * one thread at a time. A thread needs a stack of 256 KiB. Locale, rounding and traps of the caller's arithmetic make no
+ * difference, and are what they were when a function returns.
  */
 #ifndef DSE_DSE_H
 #define DSE_DSE_H
@@ -68,14 +71,17 @@ const char *dse_problems_text(struct dse_problems *p);
 struct dse;
 
 /* The models, and the catalog of `data_dir`; NULL: where dse is installed, or $DSE_DATA_DIR. The user's own catalog is added as in
- * every command of dse. */
+ * every command of dse. A relative folder is the one that it names now, wherever the program goes later. */
 struct dse *dse_open(const char *data_dir, struct dse_problems *problems);
+/* Points that are not freed yet can be used on: d ends with the last of them. */
 void dse_close(struct dse *d);
-/* Add a TOML file of catalog entries, as --catalog does. */
+/* Add a TOML file of catalog entries, as --catalog does: all of it or, when something is wrong with it, nothing. A file that was
+ * added already is not added again; if it was edited meanwhile, that is an error. */
 bool dse_add_catalog(struct dse *d, const char *file, struct dse_problems *problems);
 
 /* Add the models of a plug-in (plugin.h), or that of a file in TOML (docs/model-in-toml.md), as --plugin does; to all that are
- * opened from then on, too. Those of $DSE_PLUGINS and of the prefix are there when d is opened. Not while other threads use the
+ * opened from then on, too. Those of $DSE_PLUGINS and of the prefix are there when d is opened. What is loaded stays as it is
+ * until the process ends: a file that was edited since is an error. 256 models can be added. Not while other threads use the
  * library. */
 bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *problems);
 

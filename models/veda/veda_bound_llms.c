@@ -147,9 +147,10 @@ static void add_linear_part(const struct sides *s, const struct veda_linear *l, 
     const double each = 1 / s->tokens.hi, norm_s = l->norm_s * each;
     const double seconds = (beside ? dse_max(l->time_s, l->norm_s) : l->time_s) * each;
     const double gemv_s = (beside ? dse_max(l->gemv_s, l->norm_s) : l->gemv_s) * each;
+    static const double rows_rounding = 1e-9; /* the rows of an expert, of which cycles are counted, may be rounded to whole ones */
     const struct veda_part product = {.seconds = seconds,
                                       .cycles = gemv_s * e->pt.clock_hz,
-                                      .macs = l->ops / DSE_OPS_PER_MAC * each,
+                                      .macs = l->ops / DSE_OPS_PER_MAC * each * (1 - rows_rounding),
                                       .all_dram_s = l->bytes * e->pt.stream_s * each};
     const struct veda_part norm = {.seconds = norm_s, .cycles = norm_s * e->pt.clock_hz};
     veda_least_add(&s->box, &product, sum);

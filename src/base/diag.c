@@ -1,5 +1,6 @@
 #include "base/diag.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 
 #include <stdarg.h>
@@ -154,21 +155,6 @@ int diags_exit_status(const struct diags *d)
     return status;
 }
 
-/* A copy of at most n bytes (SIZE_MAX: all) fit for a terminal: control characters and what is not UTF-8 become '?'. The caller
- * frees it. */
-static char *printable(const char *s, size_t n)
-{
-    char *copy = n == SIZE_MAX ? xstrdup(s) : xstrndup(s, n);
-    for (unsigned char *p = (unsigned char *)copy; *p;) {
-        size_t length = *p < 0x80 ? 1 : *p >= 0xC2 && *p < 0xE0 ? 2 : *p >= 0xE0 && *p < 0xF0 ? 3 : *p >= 0xF0 && *p < 0xF5 ? 4 : 0;
-        bool whole = length > 0;
-        for (size_t i = 1; i < length && whole; i++) whole = (p[i] & 0xC0) == 0x80;
-        if (!whole || (*p < 0x20 && *p != '\t' && *p != '\n') || *p == 0x7f) *p = '?';
-        p += whole ? length : 1;
-    }
-    return copy;
-}
-
 /* The source line, then a caret under its column. Tabs are kept above the caret so that it lands under its character. A long line
  * is cut to a window around the column. */
 static void print_source(const struct diag *g, FILE *out, const char *bold, const char *reset)
@@ -177,7 +163,7 @@ static void print_source(const struct diag *g, FILE *out, const char *bold, cons
     size_t at = offset_of(g->source, g->source_column);
     size_t start = at > WIDTH / 2 && strlen(g->source) > WIDTH ? at - WIDTH / 2 : 0;
     while (start > 0 && (g->source[start] & 0xC0) == 0x80) start--;
-    char *shown = printable(g->source + start, WIDTH);
+    char *shown = text_printable(g->source + start, WIDTH);
     fprintf(out, "%5d | %s%s\n", g->line, start ? "..." : "", shown);
     free(shown);
     if (g->column < 1) return;
@@ -192,7 +178,7 @@ static void print_source(const struct diag *g, FILE *out, const char *bold, cons
 /* A line that ends in text fit for a terminal. */
 static void print_line(FILE *out, const char *text)
 {
-    char *shown = printable(text, SIZE_MAX);
+    char *shown = text_printable(text, SIZE_MAX);
     fprintf(out, "%s\n", shown);
     free(shown);
 }
@@ -233,7 +219,7 @@ void diags_print(const struct diags *d, FILE *out, bool colour)
     struct ranked *ranked = rank(d);
     for (size_t i = 0; i < d->n; i++) {
         const struct diag *g = ranked[i].diag;
-        char *file = printable(g->file ? g->file : "dse", SIZE_MAX);
+        char *file = text_printable(g->file ? g->file : "dse", SIZE_MAX);
         fprintf(out, "%s%s:%s", bold, file, reset);
         free(file);
         if (g->line) fprintf(out, "%s%d:%d:%s", bold, g->line, g->column, reset);

@@ -288,6 +288,31 @@ uint64_t text_hash(uint64_t h, const void *data, size_t n)
     return h;
 }
 
+/* How long is the UTF-8 character that p begins with, if it is one that a terminal shows? 0: it is none. */
+static size_t shown_length(const unsigned char *p)
+{
+    const size_t n = *p < 0x80 ? 1 : *p >= 0xC2 && *p < 0xE0 ? 2 : *p >= 0xE0 && *p < 0xF0 ? 3 : *p >= 0xF0 && *p < 0xF5 ? 4 : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    const bool control = (*p < 0x20 && *p != '\t' && *p != '\n') || *p == 0x7f || (*p == 0xC2 && p[1] < 0xA0);
+    return control ? 0 : n;
+}
+
+char *text_printable(const char *s, size_t n)
+{
+    struct text t;
+    text_init(&t);
+    const char *end = s + (n == SIZE_MAX ? strlen(s) : strnlen(s, n));
+    while (s < end) {
+        const size_t length = shown_length((const unsigned char *)s);
+        const bool whole = length > 0 && length <= (size_t)(end - s);
+        text_add_bytes(&t, whole ? s : "?", whole ? length : 1);
+        const size_t hidden = (unsigned char)*s == 0xC2 && (s[1] & 0xC0) == 0x80 ? 2 : 1;
+        s += whole ? length : hidden;
+    }
+    return text_detach(&t);
+}
+
 bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_n, struct diags *diags)
 {
     struct srcloc loc = {.file = path};
@@ -298,9 +323,11 @@ bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_
     if (!f) return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
     struct text t;
     text_init(&t);
-    char buf[1 << 16];
+    enum { PART = 1 << 16 };
+    char *part = xmalloc(PART); /* not on the stack, which may be that of a small thread */
     size_t n;
-    while (t.n <= max_bytes && (n = fread(buf, 1, sizeof buf, f)) > 0) text_add_bytes(&t, buf, n);
+    while (t.n <= max_bytes && (n = fread(part, 1, PART, f)) > 0) text_add_bytes(&t, part, n);
+    free(part);
     bool failed = ferror(f) != 0;
     fclose(f);
     if (failed || t.n > max_bytes) {

@@ -53,6 +53,9 @@ double text_scan_f64(const char *s, const char **ret_end);
 /* The double nearest to v as it is written with so many significant digits. */
 double text_round_digits(double v, int digits);
 bool text_parse_i64(const char *s, int64_t *ret);
+/* A copy of at most n bytes (SIZE_MAX: all) fit for a terminal: control characters, of ASCII and of Unicode, but for tabs and ends
+ * of lines, and what is not UTF-8 become '?'. The caller frees it. */
+char *text_printable(const char *s, size_t n);
 /* ASCII letters and digits, whatever the locale, for use with strspn. */
 #define TEXT_ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 /* Can files be named by s? It must be no path and no option, and nothing that a shell or a page takes for more than a name. */

@@ -27,7 +27,7 @@ const struct command command_check = {
         "at everything and says what it found; the exit status is 1 when something is wrong. Nothing is written.\n\n"
         "  seal     every byte is as dse left it: the hash that it stored then. There is none after a kill, or when another program"
         " wrote\n"
-        "           to the file; the other checks stand in for it, but a value that changed where it stands is not seen then\n"
+        "           to the file; the other checks stand in for it\n"
         "  size     the file is as long as its header says\n"
         "  pages    SQLite's integrity_check\n"
         "  rows     each run has the rows of each model that its record and its blocks count\n"
@@ -36,7 +36,8 @@ const struct command command_check = {
         "  blocks   the ranges that are done do not overlap, lie in their space, and are all of it in a run that is done\n"
         "  fronts   each point on a front has a feasible row\n"
         "  columns  each column is described in column_info\n"
-        "  views    the views are those that this dse makes; it reads through its own in any case\n\n"
+        "  views    the views are those that this dse makes; it reads through its own in any case\n"
+        "  digests  all values of each run are those that dse stored: rows, parameters, record, front, descriptions, certificate\n\n"
         "What can be saved of a damaged file the program sqlite3 knows: sqlite3 DB .recover. A run that lost rows is best run "
         "again with --fresh.\n\n"
         "  dse check results/lad_sram.db\n",

@@ -54,7 +54,18 @@ static bool print(const struct invocation *in, const struct diff *d, enum output
     return format == OUTPUT_JSON ? diff_print_json(d, limit, in->diags) : diff_print(d, limit, in->diags);
 }
 
-static int compare(const struct invocation *in, const char *a, const char *b, struct diff_options *options)
+/* Those of --with are gone when the runs are compared: what is printed is read from files that are open. */
+static bool read_runs(const struct invocation *in, struct with_runs *runs, struct diff *d, const struct diff_options *options)
+{
+    const char *other = option_get(in, "with");
+    bool ok = !other || with_runs_make(runs, in->operands[0], other, in->diags);
+    ok = ok && diff_open(d, 0, other ? runs->db[0] : in->operands[0], in->diags) &&
+         diff_open(d, 1, other ? runs->db[1] : in->operands[1], in->diags) && diff_run(d, options, in->diags);
+    with_runs_release(runs);
+    return ok;
+}
+
+static int compare(const struct invocation *in, struct diff_options *options)
 {
     enum { CAUSES_ROWS = 1000 };
     struct diff d = {0};
@@ -67,7 +78,8 @@ static int compare(const struct invocation *in, const char *a, const char *b, st
     options->model = option_get(in, "model");
     options->sample = (size_t)option_integer(in, "causes", 0, 1LL << 32, CAUSES_ROWS);
     bool ok = output_parse_format(in, &format) && read_table(in, format, &table) && in->diags->errors == 0;
-    ok = ok && diff_open(&d, 0, a, in->diags) && diff_open(&d, 1, b, in->diags) && diff_run(&d, options, in->diags);
+    struct with_runs runs = {0};
+    ok = ok && read_runs(in, &runs, &d, options);
     ok = ok && print(in, &d, format, table);
     const int status = !ok ? FAILED : diff_is_any(&d) ? DIFFERS : SAME;
     free(catalogs);
@@ -80,16 +92,13 @@ static int run(const struct invocation *in)
     const char *other = option_get(in, "with");
     struct diff_options options = {0};
     struct diff_tolerance *tolerances = NULL;
-    struct with_runs runs = {0};
     int status = FAILED;
     if ((in->n_operands == 1) == !other)
         usage_error(in, other ? "--with compares one sweep or database with what another dse makes of it"
                               : "two databases are needed: dse diff A.db B.db, or one and --with OTHER_DSE");
     else if (read_tolerances(in, &tolerances, &options.n_tolerances)) {
         options.tolerances = tolerances;
-        if (!other || with_runs_make(&runs, in->operands[0], other, in->diags))
-            status = compare(in, other ? runs.db[0] : in->operands[0], other ? runs.db[1] : in->operands[1], &options);
-        with_runs_release(&runs);
+        status = compare(in, &options);
     }
     for (size_t i = 0; tolerances && i < options.n_tolerances; i++) free(tolerances[i].column);
     free(tolerances);

@@ -100,6 +100,7 @@ static const struct {
      "models of your own, plug-ins or files in TOML, with colons between them; dse --plugin FILE COMMAND ... adds one"},
     {"DSE_DATA_DIR", "the directory with catalog/ and models/ in place of the installed one"},
     {"DSE_PAGER", "the pager for what is long on a terminal, before PAGER and less -FRX; empty or cat: none"},
+    {"DSE_GNUPLOT_SECONDS", "how long gnuplot may take for a figure; 300 unless it is set"},
     {"NO_COLOR", "if it is set, no colour"},
     {"COLUMNS", "how wide the terminal is"},
     {"XDG_CONFIG_HOME", "where dse/catalog.toml of your own is looked for (~/.config)"},

@@ -97,7 +97,7 @@ const struct command command_trace = {
             {0, "contexts", "LIST",
              "measure: contexts (default: six up to 131072); extend: longer ones, for which rows are added (default: powers of "
              "two)"},
-            {0, "iterations", "N", "fit: at most so many; 0 measures the start (default: 45)"},
+            {0, "iterations", "N", "fit: at most so many; 0 measures the start (default: 1000)"},
             {0},
         },
     .help =

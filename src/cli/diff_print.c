@@ -10,7 +10,7 @@
 
 const char *const diff_table_names[] = {"columns", "front", "why", "rows", NULL};
 
-/* "+3.2 %"; "+inf" from nothing. buf holds TEXT_NUMBER_MAX bytes and a few. */
+/* "+3.2 %"; "from 0", of which nothing is a share. buf holds TEXT_NUMBER_MAX bytes and a few. */
 enum { PERCENT_MAX = TEXT_NUMBER_MAX + 8 };
 static const char *percent(char buf[PERCENT_MAX], double change)
 {
@@ -187,8 +187,8 @@ bool diff_print_table(const struct diff *d, enum diff_table table, enum output_f
 
 static void say_side(const char *name, const struct diff_side *s)
 {
-    printf("%s  %s, run %lld: %s, dse %s (%s), %s%s%s\n", name, s->path, (long long)s->run, s->sweep, s->version, s->commit,
-           s->started, s->shard ? ", shard " : "", s->shard ? s->shard : "");
+    terminal_say(stdout, "%s  %s, run %lld: %s, dse %s (%s), %s%s%s", name, s->path, (long long)s->run, s->sweep, s->version,
+                 s->commit, s->started, s->shard ? ", shard " : "", s->shard ? s->shard : "");
 }
 
 static void say_names(const char *what, char *const *names, size_t n)
@@ -198,6 +198,20 @@ static void say_names(const char *what, char *const *names, size_t n)
     text_init(&t);
     for (size_t i = 0; i < n; i++) text_addf(&t, "%s%s", i ? ", " : "", names[i]);
     terminal_say(stdout, "%s: %s", what, t.s);
+    text_release(&t);
+}
+
+/* What differs between the runs and stands still in both. */
+static void say_inputs(const struct diff_model *m)
+{
+    enum { SHOWN = 8 };
+    if (!m->n_inputs) return;
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; i < m->n_inputs && i < SHOWN; i++)
+        text_addf(&t, "%s%s %s -> %s", i ? ", " : "", m->inputs[i].name, m->inputs[i].from, m->inputs[i].to);
+    if (m->n_inputs > SHOWN) text_addf(&t, " and %zu more", m->n_inputs - SHOWN);
+    terminal_say(stdout, "parameters that stand still and differ: %s%s", t.s, m->changed ? "" : "; they change no row");
     text_release(&t);
 }
 
@@ -212,6 +226,7 @@ static void say_rows(const struct diff_model *m)
                  text_count(b, m->rows[1]), text_count(matched, m->matched), m->n_keys ? " by " : "", keys.s,
                  text_count(changed, m->changed));
     text_release(&keys);
+    say_inputs(m);
     say_names("columns that only A has", m->missing[0], m->n_missing[0]);
     say_names("columns that only B has", m->missing[1], m->n_missing[1]);
 }
@@ -293,6 +308,18 @@ static void json_list(const char *key, char *const *list, size_t n, const char *
     text_release(&t);
 }
 
+static void json_inputs(const struct diff_model *m)
+{
+    printf("\"inputs\": [");
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        printf("%s{", i ? ", " : "");
+        json_text("name", m->inputs[i].name, ", ");
+        json_text("a", m->inputs[i].from, ", ");
+        json_text("b", m->inputs[i].to, "}");
+    }
+    printf("], ");
+}
+
 static bool json_table(const struct diff *one, const char *key, enum diff_table table, size_t limit, struct diags *diags)
 {
     printf(",\n\"%s\": ", key);
@@ -325,6 +352,7 @@ bool diff_print_json(const struct diff *d, size_t limit, struct diags *diags)
         printf("\"evaluated\": %" PRIu64 ", \"not_evaluated\": %" PRIu64 ", ", m->evaluated, m->refused);
         json_text("why_not_evaluated", m->why_refused, ", ");
         json_list("matched_by", m->keys, m->n_keys, ", ");
+        json_inputs(m);
         json_list("only_columns_a", m->missing[0], m->n_missing[0], ", ");
         json_list("only_columns_b", m->missing[1], m->n_missing[1], "}");
     }

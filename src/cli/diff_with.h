@@ -7,7 +7,6 @@
 struct with_runs {
     char *folder; /* or NULL */
     char *sweep, *db[2];
-    bool wrote_sweep;
 };
 
 /* Run a sweep, a .toml file or that of a database's run ("a.db", "a.db:2"), with `other` into *ret's db[1]; of a file also with

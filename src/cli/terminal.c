@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -82,8 +83,9 @@ void terminal_say(FILE *f, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    char *message = xvasprintf(fmt, ap);
+    char *raw = xvasprintf(fmt, ap), *message = text_printable(raw, SIZE_MAX);
     va_end(ap);
+    free(raw);
     size_t width = terminal_width(f);
     struct text t;
     text_init(&t);

@@ -319,6 +319,26 @@ bool binding_gives(const struct binding *b, const struct field *f)
     return b->given[schema_index(&b->model->params, f)].is_given;
 }
 
+static void keep_doc(struct binding *b, struct toml_doc *doc)
+{
+    struct binding_full *whole = binding_in_full(b);
+    whole->set_docs = xrealloc(whole->set_docs, whole->n_set_docs + 1, sizeof(struct toml_doc *));
+    whole->set_docs[whole->n_set_docs++] = doc;
+}
+
+void binding_discard(struct binding *b, struct given *g)
+{
+    struct binding_full *whole = binding_in_full(b);
+    size_t i = 0;
+    while (i < whole->n_set_docs && (!g->is_given || whole->set_docs[i]->text != g->source_text)) i++;
+    if (i < whole->n_set_docs) {
+        toml_free(whole->set_docs[i]);
+        whole->set_docs[i] = whole->set_docs[--whole->n_set_docs];
+    }
+    free(g->values);
+    *g = (struct given){0};
+}
+
 bool binding_set_text(struct binding *b, const char *assignment, struct diags *diags)
 {
     struct srcloc loc = {.file = "--set"};
@@ -329,12 +349,11 @@ bool binding_set_text(struct binding *b, const char *assignment, struct diags *d
     bool ok = false;
     if (f) {
         struct toml_doc *doc = parse_value(f, assignment, equals + 1, diags);
-        if (doc) {
-            struct binding_full *whole = binding_in_full(b);
-            whole->set_docs = xrealloc(whole->set_docs, whole->n_set_docs + 1, sizeof(struct toml_doc *));
-            whole->set_docs[whole->n_set_docs++] = doc;
-            ok = binding_set_node(b, f, doc, &doc->root.children[0], diags);
-        }
+        ok = doc && binding_set_node(b, f, doc, &doc->root.children[0], diags);
+        if (ok)
+            keep_doc(b, doc);
+        else
+            toml_free(doc);
     } else {
         const char **names = param_names(b->model);
         char *hint = param_hint(name, names, b->model->params.n, b->model->desc->name);

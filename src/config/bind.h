@@ -36,6 +36,8 @@ void binding_free(struct binding *b);
 /* `--set NAME=VALUE`: VALUE is written as in TOML, where a bare word is a name ("llm=llama2-7b", "tiles=[2,4]" is an error here:
  * one value). */
 bool binding_set_text(struct binding *b, const char *assignment, struct diags *diags);
+/* Free a value that was given and has been taken out of `given`, with what binding_set_text kept of it. */
+void binding_discard(struct binding *b, struct given *g);
 /* A hint for a name that is no parameter of `model`: which other models have it, which of names[0..n) it is near to, or how to
  * list the parameters. The caller frees it. */
 char *param_hint(const char *name, const char *const *names, size_t n, const char *model);

@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,14 +66,23 @@ static const char *beside_library(void)
     return strlen(file) < FILE_LENGTH ? beside(file, dir, sizeof dir) : NULL;
 }
 
+/* It is looked for once: many threads may ask. */
+static pthread_once_t searched = PTHREAD_ONCE_INIT;
+static const char *found;
+
+static void search(void)
+{
+    found = beside_library();
+    if (!found) found = beside_binary();
+    if (!found) found = has_catalog(DSE_SOURCE_DATA) ? DSE_SOURCE_DATA : DSE_INSTALLED_DATA;
+}
+
 const char *catalog_data_dir(void)
 {
     const char *dir = getenv("DSE_DATA_DIR");
     if (dir && *dir) return dir;
-    dir = beside_library();
-    if (!dir) dir = beside_binary();
-    if (dir) return dir;
-    return has_catalog(DSE_SOURCE_DATA) ? DSE_SOURCE_DATA : DSE_INSTALLED_DATA;
+    pthread_once(&searched, search);
+    return found;
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------------------------- */
@@ -207,15 +217,20 @@ const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
-/* Is it a file that has been read? Then its names are there already; else remember it. */
-static bool was_read(struct catalog *c, const char *path)
+/* A file that has been read: its names are there already. Else it is remembered. */
+static bool was_read(struct catalog *c, const struct toml_doc *doc, bool *ret_changed)
 {
     struct stat st;
-    if (stat(path, &st) != 0) return false;
-    for (size_t i = 0; i < c->n_files; i++)
-        if (c->files[i].device == st.st_dev && c->files[i].inode == st.st_ino) return true;
+    *ret_changed = false;
+    if (stat(doc->file, &st) != 0) return false;
+    const struct file_id id = {st.st_dev, st.st_ino, catalog_contents(doc)};
+    for (size_t i = 0; i < c->n_files; i++) {
+        if (c->files[i].device != id.device || c->files[i].inode != id.inode) continue;
+        *ret_changed = c->files[i].contents != id.contents;
+        return true;
+    }
     c->files = xrealloc(c->files, c->n_files + 1, sizeof *c->files);
-    c->files[c->n_files++] = (struct file_id){st.st_dev, st.st_ino};
+    c->files[c->n_files++] = id;
     return false;
 }
 
@@ -237,11 +252,25 @@ static bool add_own(struct catalog *c, struct diags *diags)
     return ok;
 }
 
+/* All of a file or, if something is wrong with it, nothing. */
+static bool add_doc(struct catalog *c, const struct toml_doc *doc, struct diags *diags)
+{
+    const struct catalog_mark before = catalog_mark(c);
+    bool changed;
+    if (was_read(c, doc, &changed))
+        return !changed ||
+               diags_input(diags, (struct srcloc){.file = doc->file}, NULL,
+                           "what was read is in use: open the catalog anew, or put new entries into a file of their own",
+                           "the file, or a CSV file of it, has other contents than when it was read first");
+    if (catalog_add_table(c, doc, &doc->root, diags)) return true;
+    catalog_forget(c, &before);
+    return false;
+}
+
 bool catalog_add_file(struct catalog *c, const char *path, struct diags *diags)
 {
-    if (was_read(c, path)) return true;
     struct toml_doc *doc = toml_read_file(path, diags);
-    bool ok = doc && catalog_add_table(c, doc, &doc->root, diags);
+    const bool ok = doc && add_doc(c, doc, diags);
     toml_free(doc);
     return ok;
 }

@@ -25,8 +25,10 @@ struct catalog *catalog_open(struct diags *diags);
 struct catalog *catalog_open_in(const char *data_dir, struct diags *diags);
 void catalog_free(struct catalog *c);
 
-/* Add a user's file (not a second time), or the [catalog] table of an already parsed document. */
+/* Add a user's file, or nothing of it when something is wrong with it. A file that was added is not added a second time: true if
+ * it is what it was, else an error. */
 bool catalog_add_file(struct catalog *c, const char *path, struct diags *diags);
+/* Add the [catalog] table of an already parsed document. */
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags);
 
 /* The entry of that name, or NULL. */

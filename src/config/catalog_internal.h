@@ -31,7 +31,8 @@ struct catalog {
     struct file_id {
         dev_t device;
         ino_t inode;
-    } * files; /* the user's, as read */
+        uint64_t contents; /* catalog_contents */
+    } * files;             /* the user's, as read */
     size_t n_files;
     const char *reading; /* the CSV file that is being read, interned; or NULL */
     bool replaces;       /* an entry takes the place of one of its name: catalog_restore */
@@ -39,12 +40,16 @@ struct catalog {
     size_t n_interned;
 };
 
+enum { CATALOG_FILE_MAX = 64 << 20 }; /* bytes of a file that is hashed */
+
 /* The catalog's own copy of s, the same pointer for equal strings. */
 const char *catalog_intern(struct catalog *c, const char *s);
 
 /* Append; the catalog owns the entry from now on. While it replaces, one of the same name goes to the end, where no one finds
  * it. */
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);
+/* A hash of a user's file and the CSV files that it names. */
+uint64_t catalog_contents(const struct toml_doc *doc);
 /* catalog/KIND.toml of the data directory. */
 bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_dir, struct diags *diags);
 /* The book "public" of the data directory: catalog/costs.toml. */

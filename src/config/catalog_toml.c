@@ -299,7 +299,15 @@ static csv_adder_fn csv_adder(enum dse_kind kind)
     }
 }
 
-/* profiles.NAME = "file.csv" and the like, relative to the TOML file. */
+/* Of the CSV file that a node names, relative to the TOML file. The caller frees it. */
+static char *csv_path(const struct toml_doc *doc, const struct toml_node *node)
+{
+    const char *slash = strrchr(doc->file, '/');
+    const int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
+    return xasprintf("%.*s%s", folder, doc->file, node->string);
+}
+
+/* profiles.NAME = "file.csv" and the like. */
 static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                           struct diags *diags)
 {
@@ -307,9 +315,7 @@ static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct to
         return diags_input(diags, toml_loc(doc, node), doc->text, NULL, "%s: the name of a CSV file is needed, not %s", node->key,
                            toml_type_name(node->type));
     if (!is_new(c, kind, doc, node, diags)) return false;
-    const char *slash = strrchr(doc->file, '/');
-    int folder = slash && node->string[0] != '/' ? (int)(slash - doc->file + 1) : 0;
-    char *path = xasprintf("%.*s%s", folder, doc->file, node->string);
+    char *path = csv_path(doc, node);
     bool ok = csv_adder(kind)(c, node->key, path, diags);
     free(path);
     return ok;
@@ -404,4 +410,33 @@ bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const stru
         if (entries) ok = add_entries(c, (enum dse_kind)k, doc, entries, diags) && ok;
     }
     return ok;
+}
+
+static uint64_t hash_file(uint64_t h, const char *path)
+{
+    struct diags unread; /* whoever reads it as a catalog says so */
+    diags_init(&unread);
+    char *bytes;
+    size_t n;
+    if (text_read_file(path, CATALOG_FILE_MAX, &bytes, &n, &unread)) {
+        h = text_hash(h, bytes, n);
+        free(bytes);
+    }
+    diags_release(&unread);
+    return h;
+}
+
+uint64_t catalog_contents(const struct toml_doc *doc)
+{
+    uint64_t h = text_hash(TEXT_HASH_INIT, doc->text, strlen(doc->text));
+    for (int k = 0; k < DSE_KIND_COUNT; k++) {
+        const struct toml_node *table = csv_adder((enum dse_kind)k) ? toml_get(&doc->root, kind_plural((enum dse_kind)k)) : NULL;
+        for (size_t i = 0; table && table->type == TOML_TABLE && i < table->n; i++) {
+            if (table->children[i].type != TOML_STRING) continue;
+            char *path = csv_path(doc, &table->children[i]);
+            h = hash_file(h, path);
+            free(path);
+        }
+    }
+    return h;
 }

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CATALOG_FILE_MAX = 64 << 20 };
-
 /* A key as it is, or in quotes. */
 static void add_key(struct text *t, const char *key)
 {

@@ -187,8 +187,7 @@ static void count_effect(const struct causes *c, struct diff_cause *cause, const
 static double relative(const struct causes *c, size_t i, double effect)
 {
     if (i + 1 == c->m->n_metrics || effect == 0) return effect;
-    const double a = fabs(c->side[0].values[i]);
-    return a > 0 ? effect / a : effect > 0 ? (double)INFINITY : effect < 0 ? -(double)INFINITY : effect;
+    return relative_size(c->side[0].values[i], effect);
 }
 
 /* Evaluate A's parameters with a group, or the fidelity or the requests, as B has them. */

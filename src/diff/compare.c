@@ -60,18 +60,24 @@ static void keep_example(struct part *p, struct diff_column *c, size_t i)
     c->to = cell_text(p->rows[1], i);
 }
 
+/* Is there a distance to it? */
+static bool is_measurable(const struct run_cell *c)
+{
+    return run_cell_is_number(c) && isfinite(c->f64);
+}
+
 /* A cell that is not the same. Does it differ beyond the tolerance? */
 static bool note_change(struct part *p, struct diff_column *c, size_t i)
 {
     const struct run_cell *from = &run_rows_cells(p->rows[0])[i], *to = &run_rows_cells(p->rows[1])[i];
-    if (!run_cell_is_number(from) || !run_cell_is_number(to)) {
+    if (!is_measurable(from) || !is_measurable(to)) {
         c->changed++;
         if (c->appeared++ == 0 && c->largest == 0) keep_example(p, c, i);
         return true;
     }
     const double a = from->f64, b = to->f64;
     if (fabs(b - a) <= c->rel * fmax(fabs(a), fabs(b))) return false;
-    const double change = a != 0 ? (b - a) / fabs(a) : b > 0 ? (double)INFINITY : -(double)INFINITY;
+    const double change = relative_size(a, b - a);
     c->changed++;
     c->sum += fabs(change);
     if (fabs(change) > fabs(c->largest)) {

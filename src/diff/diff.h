@@ -54,7 +54,7 @@ struct diff_options {
 struct diff_column {
     char *name, *unit;
     double rel;                 /* its tolerance */
-    uint64_t changed, appeared; /* rows beyond the tolerance; of these, where one side has no value, or text */
+    uint64_t changed, appeared; /* rows beyond the tolerance; of these, where one side has no value, a text or infinity */
     double largest, sum;        /* of those with numbers: the one of the largest size with its sign, and the sum of sizes */
     uint64_t point[2];          /* of the row of the largest; of the first that appeared where there is none */
     char *from, *to;            /* its values; NULL: none */
@@ -69,6 +69,11 @@ struct diff_cause {
     uint64_t *moved; /* and of how many rows */
 };
 
+/* A parameter that stands still in both runs, at different values. */
+struct diff_input {
+    char *name, *from, *to;
+};
+
 struct diff_model {
     char *name;
     uint64_t rows[2], matched, only[2], changed; /* changed: matched rows with any changed column */
@@ -78,6 +83,8 @@ struct diff_model {
     size_t n_missing[2];
     char **keys; /* the parameters that rows are matched by */
     size_t n_keys;
+    struct diff_input *inputs;
+    size_t n_inputs;
     uint64_t front[2], *lost, *gained; /* sizes; points of A that are on its front alone, and of B */
     size_t n_lost, n_gained;
     uint64_t evaluated, refused; /* rows evaluated again, and those that this dse cannot: why_refused */

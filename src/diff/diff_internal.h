@@ -22,6 +22,11 @@ bool read_strings(struct reader *r, const char *sql, char ***ret, size_t *ret_n,
 /* Is the comma-separated list's element there? */
 bool is_listed(const char *list, const char *name);
 
+/* How large a change is beside the finite number that it is one of, with its sign; infinite from 0 alone: what is too much for a
+ * number is the most that is told. */
+double relative_size(double a, double change);
+/* Those of the parameters, which both runs have, that stand still in both at different values. (inputs.c) */
+bool find_inputs(const struct diff *d, struct diff_model *m, char *const *params, size_t n, struct diags *diags);
 /* Match rows and compare them: sets the counts and columns of the model, and its changes. (compare.c) */
 bool compare_rows(struct reading *reading, struct diags *diags);
 /* Rows whose keys are equal, as pairs of points: A's, B's; ascending in A's. (pairs.c) */

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,14 @@ bool is_listed(const char *list, const char *name)
         if (strncmp(p, name, n) == 0 && strchr(",", p[n])) return true; /* the end of the text is found, too */
     }
     return false;
+}
+
+double relative_size(double a, double change)
+{
+    static const double most = 1e290; /* so that those of all rows have a sum */
+    if (isnan(change) || change == 0) return change;
+    if (a == 0) return change > 0 ? (double)INFINITY : -(double)INFINITY;
+    return fmin(fmax(change / fabs(a), -most), most);
 }
 
 /* ---- one side -------------------------------------------------------------------------------------------------------------- */
@@ -109,6 +118,11 @@ static void release_model(struct diff_model *m)
         char *const texts[] = {m->columns[i].name, m->columns[i].unit, m->columns[i].from, m->columns[i].to};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
     }
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        free(m->inputs[i].name);
+        free(m->inputs[i].from);
+        free(m->inputs[i].to);
+    }
     for (size_t i = 0; i < m->n_causes; i++) {
         free(m->causes[i].what);
         free(m->causes[i].largest);
@@ -118,6 +132,7 @@ static void release_model(struct diff_model *m)
     free_strings(m->keys, m->n_keys);
     free_strings(m->metrics, m->n_metrics);
     free(m->columns);
+    free(m->inputs);
     free(m->causes);
     free(m->lost);
     free(m->gained);
@@ -224,7 +239,29 @@ static void add_column(const struct diff *d, struct diff_model *m, const char *n
     if (!c->unit) c->unit = xstrdup("");
 }
 
-/* The columns of rows that are no parameters: those of both sides are compared. Parameters that are an axis of either are keys. */
+/* Parameters that are an axis of either side are keys; others may stand still at different values. */
+static bool divide_params(const struct diff *d, struct diff_model *m, char **const params[2], const size_t n_params[2],
+                          struct diags *diags)
+{
+    static const char *const leading[] = {"run", "first_id", "points"};
+    char **others = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < n_params[0]; i++) {
+        const char *name = params[0][i];
+        bool both = has_string(params[1], n_params[1], name);
+        for (size_t k = 0; k < sizeof leading / sizeof *leading; k++) both = both && strcmp(name, leading[k]) != 0;
+        if (!both) continue;
+        if (is_listed(d->side[0].axes, name) || is_listed(d->side[1].axes, name))
+            add_string(&m->keys, &m->n_keys, xstrdup(name));
+        else
+            add_string(&others, &n, xstrdup(name));
+    }
+    const bool ok = find_inputs(d, m, others, n, diags);
+    free_strings(others, n);
+    return ok;
+}
+
+/* The columns of rows that are no parameters: those of both sides are compared. */
 static bool find_columns(const struct diff *d, struct diff_model *m, const struct diff_options *o, struct diags *diags)
 {
     static const char *const leading[] = {"id", "run", "point"};
@@ -234,11 +271,7 @@ static bool find_columns(const struct diff *d, struct diff_model *m, const struc
     for (int s = 0; ok && s < 2; s++)
         ok = table_columns(&d->side[s], m->name, "_all", &all[s], &n_all[s], diags) &&
              table_columns(&d->side[s], m->name, "_fixed", &params[s], &n_params[s], diags);
-    for (size_t i = 0; ok && i < n_params[0]; i++) {
-        const char *name = params[0][i];
-        const bool axis = is_listed(d->side[0].axes, name) || is_listed(d->side[1].axes, name);
-        if (axis && has_string(params[1], n_params[1], name)) add_string(&m->keys, &m->n_keys, xstrdup(name));
-    }
+    ok = ok && divide_params(d, m, params, n_params, diags);
     for (int s = 0; ok && s < 2; s++)
         for (size_t i = 0; i < n_all[s]; i++) {
             const char *name = all[s][i];

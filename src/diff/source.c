@@ -202,8 +202,8 @@ static void read_results(struct source *s)
         fidelity && strcmp(fidelity, fidelity_names[FIDELITY_EVENT_LEVEL]) == 0 ? FIDELITY_EVENT_LEVEL : FIDELITY_CLOSED_FORM;
     for (size_t i = 0; i < s->n_metrics; i++) {
         const enum cell_type type = run_rows_type(s->rows, SOURCE_LEADING + i);
-        const bool number = type == CELL_REAL || type == CELL_INTEGER;
-        s->values[i] = number ? run_rows_f64(s->rows, SOURCE_LEADING + i) : (double)NAN;
+        const double v = type == CELL_REAL || type == CELL_INTEGER ? run_rows_f64(s->rows, SOURCE_LEADING + i) : (double)NAN;
+        s->values[i] = isfinite(v) ? v : (double)NAN;
     }
 }
 

@@ -32,6 +32,9 @@ double axis_position(const struct axis *a, double v)
 
 /* ---- range ------------------------------------------------------------------------------------------------------------ */
 
+/* Numbers so near to each other that no steps fit in between, and so far apart that their distance is no number. */
+static const double least = 1e-300, most = 0x1p1022;
+
 enum { LOWEST_SHARE = 3 }; /* a linear axis of values that start below a third of the largest starts at 0 */
 
 static void set_range(struct axis *a, const struct column_spec *spec, double min, double max)
@@ -42,19 +45,19 @@ static void set_range(struct axis *a, const struct column_spec *spec, double min
     bool zero = a->scale == SCALE_LINEAR && !fixed_low && min >= 0 && min < max / LOWEST_SHARE;
     if (zero) min = 0;
     double pad = 0.04 * (max - min);
-    if (!(max - min > 1e-12 * fmax(fabs(min), fabs(max)))) { /* one value, or limits that leave out the data */
+    if (!(max - min > fmax(1e-12 * fmax(fabs(min), fabs(max)), least))) { /* one value, or limits that leave out the data */
         if (a->scale == SCALE_LOG)
             pad = 0.3;
         else if (a->scale == SCALE_LOG2)
             pad = 1;
         else
-            pad = fmax(0.1 * fmax(fabs(min), fabs(max)), 1e-300);
-        if (pad == 1e-300) pad = 1;
+            pad = fmax(0.1 * fmax(fabs(min), fabs(max)), least);
+        if (pad == least) pad = 1;
         if (fixed_low && max < min) max = min;
         if (fixed_high && max < min) min = max;
     }
-    a->low = fixed_low || zero ? min : min - pad;
-    a->high = fixed_high ? max : max + pad;
+    a->low = fmin(fmax(fixed_low || zero ? min : min - pad, -most), most / 2);
+    a->high = fmax(fmin(fixed_high ? max : max + pad, most), -most / 2);
 }
 
 /* ---- tick texts ------------------------------------------------------------------------------------------------------- */
@@ -118,6 +121,7 @@ static void add_even_ticks(struct axis *a, int n_ticks)
 {
     double low = axis_unscale(a->scale, a->low), high = axis_unscale(a->scale, a->high);
     double rough = (high - low) / n_ticks;
+    if (!isnormal(rough)) return; /* limits of a file that leave no room for steps */
     int exponent = (int)floor(log10(rough));
     double lead = rough / pow(10, exponent);
     int factor = lead < 1.4 ? 1 : lead < 3.2 ? 2 : lead < 7 ? 5 : 10;
@@ -175,9 +179,10 @@ static void add_octave_ticks(struct axis *a, int stride)
 static void add_ticks(struct axis *a, int n_ticks)
 {
     double span = a->high - a->low;
-    if (a->scale == SCALE_LOG && span >= 0.8)
+    const bool extreme = axis_unscale(a->scale, a->low) < least || axis_unscale(a->scale, a->high) > most;
+    if (a->scale == SCALE_LOG && (span >= 0.8 || extreme))
         add_decade_ticks(a, (int)ceil(span / n_ticks), 3 * span < n_ticks + 2.5);
-    else if (a->scale == SCALE_LOG2 && span >= 2)
+    else if (a->scale == SCALE_LOG2 && (span >= 2 || extreme))
         add_octave_ticks(a, (int)ceil(span / n_ticks));
     else
         add_even_ticks(a, n_ticks);

@@ -1,15 +1,12 @@
 #include "figure/gnuplot.h"
 
 #include "base/xalloc.h"
+#include "figure/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,80 +72,6 @@ static char **make_environment(void)
     return env;
 }
 
-/* The three standard streams of the child: in is one end of a socket pair, which unlike a pipe can be written to without the
- * danger of a SIGPIPE; out and err are files in memory, which never fill up and block it. */
-struct streams {
-    int in, in_child, out, err;
-};
-
-static void close_streams(struct streams *s)
-{
-    int *const all[] = {&s->in, &s->in_child, &s->out, &s->err};
-    for (size_t i = 0; i < 4; i++) {
-        if (*all[i] >= 0) close(*all[i]);
-        *all[i] = -1;
-    }
-}
-
-static bool open_streams(struct streams *s)
-{
-    int pair[2];
-    *s = (struct streams){-1, -1, -1, -1};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return false;
-    s->in = pair[0];
-    s->in_child = pair[1];
-    s->out = memfd_create("picture", MFD_CLOEXEC);
-    s->err = memfd_create("messages", MFD_CLOEXEC);
-    return s->out >= 0 && s->err >= 0;
-}
-
-/* Start file with the streams; returns 0 or an errno. */
-static int start(const char *file, const struct streams *s, pid_t *ret)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, s->in_child, 0);
-    posix_spawn_file_actions_adddup2(&actions, s->out, 1);
-    posix_spawn_file_actions_adddup2(&actions, s->err, 2);
-    sigset_t usual; /* signals that this program ignores or blocks are as usual in gnuplot */
-    sigemptyset(&usual);
-    posix_spawnattr_setsigmask(&attributes, &usual);
-    sigaddset(&usual, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    static char name[] = "gnuplot", defaults[] = "-d", standard_input[] = "-";
-    char *const argv[] = {name, defaults, standard_input, NULL};
-    char **env = make_environment();
-    int failed = posix_spawn(ret, file, &actions, &attributes, argv, env);
-    free(env);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return failed;
-}
-
-/* Send everything. False when the child stops reading before the end. */
-static bool send_all(int fd, const char *s, size_t n)
-{
-    while (n) {
-        ssize_t sent = send(fd, s, n, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return false;
-        s += sent;
-        n -= (size_t)sent;
-    }
-    return true;
-}
-
-static int wait_for(pid_t pid)
-{
-    int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return status;
-}
-
 /* The contents of a file from its beginning, at most `most` bytes. */
 static bool read_all(int fd, size_t most, struct text *ret)
 {
@@ -182,20 +105,36 @@ static void squeeze(struct text *ret, const char *messages)
     }
 }
 
-static void complain(int status, bool sent, int fd, struct diags *diags)
+static const char seconds_variable[] = "DSE_GNUPLOT_SECONDS";
+
+/* How long it is waited for. */
+static double patience(void)
+{
+    const char *s = getenv(seconds_variable);
+    double seconds;
+    return s && text_parse_f64(s, &seconds) && seconds > 0 ? seconds : 300;
+}
+
+static void complain(const struct child *c, struct diags *diags)
 {
     struct text raw, words;
     text_init(&raw);
     text_init(&words);
-    read_all(fd, 1 << 16, &raw);
+    read_all(c->err, 1 << 16, &raw);
     squeeze(&words, raw.s);
     const char *said = words.n ? words.s : "it said nothing";
-    if (status >= 0 && WIFSIGNALED(status))
-        diags_runtime(diags, NULL, "gnuplot was ended by signal %d (%s): %s", WTERMSIG(status), strsignal(WTERMSIG(status)), said);
-    else if (status >= 0 && WEXITSTATUS(status) != 0)
-        diags_runtime(diags, NULL, "gnuplot failed with exit status %d: %s", WEXITSTATUS(status), said);
+    const int number = WIFSIGNALED(c->status) ? WTERMSIG(c->status) : 0;
+    if (c->late)
+        diags_runtime(diags, NULL, "gnuplot did not end within %g s and was killed (%s sets another limit): %s", patience(),
+                      seconds_variable, said);
+    else if (number == SIGXFSZ)
+        diags_runtime(diags, NULL, "gnuplot printed more than %d MiB, which is no picture: %s", CHILD_OUTPUT_MAX >> 20, said);
+    else if (number)
+        diags_runtime(diags, NULL, "gnuplot was ended by signal %d (%s): %s", number, strsignal(number), said);
+    else if (WEXITSTATUS(c->status) != 0)
+        diags_runtime(diags, NULL, "gnuplot failed with exit status %d: %s", WEXITSTATUS(c->status), said);
     else
-        diags_runtime(diags, NULL, "gnuplot %s: %s", sent ? "drew nothing" : "ended before it had read everything", said);
+        diags_runtime(diags, NULL, "gnuplot %s: %s", c->read ? "drew nothing" : "ended before it had read everything", said);
     text_release(&raw);
     text_release(&words);
 }
@@ -204,30 +143,20 @@ bool gnuplot_run(const char *script, size_t n, struct text *ret, struct diags *d
 {
     char *file = need_gnuplot(diags);
     if (!file) return false;
+    static char name[] = "gnuplot", defaults[] = "-d", standard_input[] = "-";
+    char **env = make_environment();
+    struct child c;
+    int error = child_start(&c, file, (char *const[]){name, defaults, standard_input, NULL}, env);
+    if (error) diags_runtime(diags, file, "cannot be run: %s", strerror(error));
+    if (!error && (error = child_finish(&c, script, n, patience())))
+        diags_runtime(diags, file, "cannot be waited for: %s", strerror(error));
     bool ok = false;
-    struct streams streams;
-    pid_t pid;
-    int failed;
-    if (!open_streams(&streams)) {
-        diags_runtime(diags, NULL, "cannot talk to gnuplot: %s", strerror(errno));
-        goto out;
+    if (!error) {
+        ok = c.status == 0 && c.read && read_all(c.out, SIZE_MAX, ret) && ret->n > 0;
+        if (!ok) complain(&c, diags);
     }
-    failed = start(file, &streams, &pid);
-    if (failed) {
-        diags_runtime(diags, file, "cannot be run: %s", strerror(failed));
-        goto out;
-    }
-    close(streams.in_child);
-    streams.in_child = -1;
-    bool sent = send_all(streams.in, script, n);
-    shutdown(streams.in, SHUT_WR);
-    int status = wait_for(pid);
-    if (status != 0 || !sent || !read_all(streams.out, SIZE_MAX, ret) || ret->n == 0)
-        complain(status, sent, streams.err, diags);
-    else
-        ok = true;
-out:
-    close_streams(&streams);
+    child_release(&c);
+    free(env);
     free(file);
     return ok;
 }

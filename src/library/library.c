@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *dse_version(void)
 {
@@ -47,7 +48,7 @@ static void describe(struct described *d, const struct model *m)
 
 static const struct described *find(const struct dse *d, const char *model)
 {
-    for (size_t i = 0; i < d->n_described; i++)
+    for (size_t i = 0; d && model && i < d->n_described; i++)
         if (strcmp(d->described[i].model->desc->name, model) == 0) return &d->described[i];
     return NULL;
 }
@@ -64,7 +65,7 @@ const struct dse_column *dse_column_at(const struct dse *d, const char *model, e
 const struct dse_column *dse_column_find(const struct dse *d, const char *model, const char *name)
 {
     const struct described *m = find(d, model);
-    for (size_t i = 0; m && i < m->model->params.n + m->model->metrics.n; i++)
+    for (size_t i = 0; m && name && i < m->model->params.n + m->model->metrics.n; i++)
         if (strcmp(m->columns[i].name, name) == 0) return &m->columns[i];
     return NULL;
 }
@@ -83,12 +84,23 @@ static void describe_all(struct dse *d)
     for (; d->n_described < n; d->n_described++) describe(&d->described[d->n_described], &models[d->n_described]);
 }
 
+/* The folder, wherever the program goes later. The caller frees it. */
+static char *from_root(const char *folder)
+{
+    char *here = *folder == '/' ? NULL : getcwd(NULL, 0);
+    char *ret = here ? xasprintf("%s/%s", here, folder) : xstrdup(folder);
+    free(here);
+    return ret;
+}
+
 struct dse *dse_open(const char *data_dir, struct dse_problems *problems)
 {
     struct call call;
     struct diags *diags = call_begin(&call, problems);
     struct dse *d = xcalloc(1, sizeof *d);
-    d->data_dir = xstrdup(data_dir ? data_dir : catalog_data_dir());
+    d->self = d;
+    d->owners = 1;
+    d->data_dir = from_root(data_dir ? data_dir : catalog_data_dir());
     d->catalog = catalog_open_in(d->data_dir, diags);
     pthread_mutex_lock(&registry_lock);
     const bool ok = model_load_all(d->data_dir, diags) && d->catalog;
@@ -100,9 +112,9 @@ struct dse *dse_open(const char *data_dir, struct dse_problems *problems)
     return NULL;
 }
 
-void dse_close(struct dse *d)
+void library_release(struct dse *d)
 {
-    if (!d) return;
+    if (!d || atomic_fetch_sub(&d->owners, 1) != 1) return;
     for (size_t i = 0; i < d->n_described; i++) free(d->described[i].columns);
     free(d->described);
     catalog_free(d->catalog);
@@ -110,10 +122,26 @@ void dse_close(struct dse *d)
     free(d);
 }
 
+void dse_close(struct dse *d)
+{
+    library_release(d);
+}
+
+bool library_given(const void *argument, const char *what, struct diags *diags)
+{
+    return argument || diags_input(diags, (struct srcloc){0}, NULL, NULL, "%s is NULL", what);
+}
+
+static bool have(const struct dse *d, const char *file, struct diags *diags)
+{
+    return library_given(d, "the struct dse", diags) && library_given(file, "the name of the file", diags);
+}
+
 bool dse_add_catalog(struct dse *d, const char *file, struct dse_problems *problems)
 {
     struct call call;
-    const bool ok = catalog_add_file(d->catalog, file, call_begin(&call, problems));
+    struct diags *diags = call_begin(&call, problems);
+    const bool ok = have(d, file, diags) && catalog_add_file(d->catalog, file, diags);
     call_end(&call);
     return ok;
 }
@@ -121,9 +149,10 @@ bool dse_add_catalog(struct dse *d, const char *file, struct dse_problems *probl
 bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *problems)
 {
     struct call call;
+    struct diags *diags = call_begin(&call, problems);
     pthread_mutex_lock(&registry_lock);
-    const bool ok = model_load(file, call_begin(&call, problems));
-    describe_all(d);
+    const bool ok = have(d, file, diags) && model_load(file, diags);
+    if (d) describe_all(d);
     pthread_mutex_unlock(&registry_lock);
     call_end(&call);
     return ok;
@@ -133,12 +162,12 @@ bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *proble
 
 const char *dse_model_at(const struct dse *d, size_t i)
 {
-    return i < d->n_described ? d->described[i].model->desc->name : NULL;
+    return d && i < d->n_described ? d->described[i].model->desc->name : NULL;
 }
 
 const char *dse_entry_at(const struct dse *d, const char *catalog, size_t i)
 {
-    for (int kind = 0; kind < DSE_KIND_COUNT; kind++) {
+    for (int kind = 0; d && catalog && kind < DSE_KIND_COUNT; kind++) {
         if (strcmp(kind_plural((enum dse_kind)kind), catalog) != 0) continue;
         const struct dse_entry *e = catalog_at(d->catalog, (enum dse_kind)kind, i);
         return e ? e->name : NULL;
@@ -157,6 +186,7 @@ bool library_unknown(const char *what, const char *name, const char *const *name
 
 const struct model *library_model(const struct dse *d, const char *name, struct diags *diags)
 {
+    if (!library_given(d, "the struct dse", diags) || !library_given(name, "the name of the model", diags)) return NULL;
     const struct described *found = find(d, name);
     if (found) return found->model;
     size_t n;

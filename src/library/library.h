@@ -8,7 +8,11 @@
 
 #include <dse/dse.h>
 
+#include <stdatomic.h>
+
 struct dse {
+    struct dse *self;     /* so that points, which are told of one that is const, can hold it */
+    atomic_size_t owners; /* who opened it, until it is closed, and points */
     struct catalog *catalog;
     char *data_dir;
     struct described *described; /* one a model */
@@ -35,6 +39,10 @@ struct call {
 /* The list to add to: that of p, or one of the call's own when p is NULL. Every begin has its end. */
 struct diags *call_begin(struct call *c, struct dse_problems *p);
 void call_end(struct call *c);
+/* One owner less; the last one frees it. */
+void library_release(struct dse *d);
+/* An error if an argument, WHAT, is NULL; else true. */
+bool library_given(const void *argument, const char *what, struct diags *diags);
 /* The model of that name, or NULL with an error. */
 const struct model *library_model(const struct dse *d, const char *name, struct diags *diags);
 /* An error about a name that is none of names[0..n): "WHAT "NAME"", with the nearest. Always false. */

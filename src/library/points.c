@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct dse_points {
-    const struct dse *dse;
+    struct dse *dse; /* it owns a share of it */
     const struct model *model;
     struct binding *binding; /* what is set is given in it */
     enum fidelity fidelity;
@@ -41,9 +41,12 @@ struct dse_points *dse_points_new(const struct dse *d, const char *model, struct
     struct call call;
     struct diags *diags = call_begin(&call, problems);
     struct dse_points *p = xcalloc(1, sizeof *p);
-    p->dse = d;
     p->model = library_model(d, model, diags);
-    if (p->model) p->binding = binding_new(p->model, d->catalog, d->data_dir, diags);
+    if (p->model) {
+        p->dse = d->self;
+        atomic_fetch_add(&p->dse->owners, 1);
+        p->binding = binding_new(p->model, d->catalog, d->data_dir, diags);
+    }
     call_end(&call);
     if (p->binding) return p;
     dse_points_free(p);
@@ -57,13 +60,20 @@ void dse_points_free(struct dse_points *p)
     forget_batch(p);
     free(p->texts);
     binding_free(p->binding);
+    library_release(p->dse);
     free(p);
 }
 
 /* ---- what all points have ---------------------------------------------------------------------------------------------------- */
 
+static bool have(const struct dse_points *p, const char *name, const char *what, struct diags *diags)
+{
+    return library_given(p, "the struct dse_points", diags) && library_given(name, what, diags);
+}
+
 static bool set(struct dse_points *p, const char *name, const char *value, struct diags *diags)
 {
+    if (!have(p, name, "the name of the parameter", diags)) return false;
     const struct field *f = schema_find(&p->model->params, name);
     if (!f) {
         const char **names = schema_names(&p->model->params);
@@ -78,10 +88,11 @@ static bool set(struct dse_points *p, const char *name, const char *value, struc
     char *assignment = value ? xasprintf("%s=%s", name, value) : NULL;
     const bool ok = !value || binding_set_text(p->binding, assignment, diags);
     if (ok)
-        free(before.values);
+        binding_discard(p->binding, &before);
     else
         *g = before;
     free(assignment);
+    forget_batch(p);
     return ok;
 }
 
@@ -89,24 +100,29 @@ bool dse_points_set(struct dse_points *p, const char *name, const char *value, s
 {
     struct call call;
     const bool ok = set(p, name, value, call_begin(&call, problems));
-    forget_batch(p);
     call_end(&call);
     return ok;
 }
 
-bool dse_points_set_fidelity(struct dse_points *p, const char *fidelity, struct dse_problems *problems)
+static bool set_fidelity(struct dse_points *p, const char *fidelity, struct diags *diags)
 {
+    if (!have(p, fidelity, "the fidelity", diags)) return false;
     for (size_t i = 0; i < FIDELITIES; i++) {
         if (strcmp(fidelity, fidelity_names[i]) != 0 || !fidelity_of_model(p->model->desc, (enum fidelity)i)) continue;
         p->fidelity = (enum fidelity)i;
         forget_batch(p);
         return true;
     }
+    return diags_input(diags, (struct srcloc){0}, NULL, fidelities_text(p->model->desc), "model %s has no fidelity \"%s\"",
+                       p->model->desc->name, fidelity);
+}
+
+bool dse_points_set_fidelity(struct dse_points *p, const char *fidelity, struct dse_problems *problems)
+{
     struct call call;
-    diags_input(call_begin(&call, problems), (struct srcloc){0}, NULL, fidelities_text(p->model->desc),
-                "model %s has no fidelity \"%s\"", p->model->desc->name, fidelity);
+    const bool ok = set_fidelity(p, fidelity, call_begin(&call, problems));
     call_end(&call);
-    return false;
+    return ok;
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------------------- */
@@ -172,6 +188,7 @@ static bool check_inputs(struct evaluation *e, struct diags *diags)
     bool ok = true;
     for (size_t i = 0; i < e->n_inputs; i++) {
         const struct dse_input *in = &e->inputs[i];
+        if (!library_given(in->name, "the name of an input", diags)) return false;
         const struct field *f = e->told[i] = schema_find(&e->points->model->params, in->name);
         if (!f) {
             ok = names_error(e, "there is no parameter", in->name, diags);
@@ -214,6 +231,7 @@ static bool check_outputs(struct evaluation *e, struct diags *diags)
     for (size_t i = 0; i < e->n_outputs; i++) {
         const struct dse_output *out = &e->outputs[i];
         bool number;
+        if (!library_given(out->name, "the name of an output", diags)) return false;
         if (!find_source(e->points->model, out->name, &e->filled[i], &number))
             ok = names_error(e, "there is no parameter or metric", out->name, diags);
         else if (number ? !out->numbers || out->texts : !out->texts || out->numbers)
@@ -342,6 +360,9 @@ static bool have_batch(const struct evaluation *e, struct diags *diags)
 static bool evaluate(struct evaluation *e, size_t n, struct diags *diags)
 {
     struct dse_points *p = e->points;
+    if (!library_given(p, "the struct dse_points", diags) || (e->n_inputs && !library_given(e->inputs, "the inputs", diags)) ||
+        (e->n_outputs && !library_given(e->outputs, "the outputs", diags)))
+        return false;
     forget_texts(p);
     const bool inputs = check_inputs(e, diags);
     if (!check_outputs(e, diags) || !inputs || !have_batch(e, diags)) return false;

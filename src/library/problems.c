@@ -15,6 +15,7 @@ struct dse_problems *dse_problems_new(void)
 
 void dse_problems_clear(struct dse_problems *p)
 {
+    if (!p) return;
     diags_release(&p->diags);
     diags_init(&p->diags);
     free(p->text);
@@ -33,7 +34,7 @@ _Static_assert((int)DSE_ERROR == (int)DIAG_ERROR && (int)DSE_WARNING == (int)DIA
 
 const struct dse_problem *dse_problems_at(struct dse_problems *p, size_t i)
 {
-    if (i >= p->diags.n) return NULL;
+    if (!p || i >= p->diags.n) return NULL;
     const struct diag *g = &p->diags.list[i];
     p->shown = (struct dse_problem){.severity = (int)g->severity,
                                     .file = g->file,
@@ -46,6 +47,7 @@ const struct dse_problem *dse_problems_at(struct dse_problems *p, size_t i)
 
 const char *dse_problems_text(struct dse_problems *p)
 {
+    if (!p) return "";
     size_t n;
     struct plain_numbers numbers;
     plain_numbers_begin(&numbers);

@@ -67,16 +67,25 @@ static bool check_model(const char *file, const struct dse_model *m, struct diag
 
 /* What is loaded. It stays so until the process ends. */
 static struct plugin {
-    char *file; /* its real path */
+    char *file;        /* its real path */
+    uint64_t contents; /* a hash of them */
     void *handle;
 } * plugins;
 static size_t n_plugins;
 
-static bool is_loaded(const char *file)
+static const struct plugin *find_loaded(const char *file)
 {
     for (size_t i = 0; i < n_plugins; i++)
-        if (strcmp(plugins[i].file, file) == 0) return true;
-    return false;
+        if (strcmp(plugins[i].file, file) == 0) return &plugins[i];
+    return NULL;
+}
+
+bool plugin_changed(const char *file, struct diags *diags)
+{
+    return diags_input(
+        diags, (struct srcloc){.file = file}, NULL,
+        "a model that is loaded stays as it is: start the program again, or give the new one a file and a name of its own",
+        "the file has other contents than when its model was loaded");
 }
 
 /* DIR/NAME of the plug-in DIR/ANY.so, or DIR itself where there is no such folder. The caller frees it. */
@@ -98,13 +107,13 @@ static bool add_models(const char *file, const struct dse_plugin *p, struct diag
     for (const struct dse_model *const *m = p->models; *m && ok; m++) {
         if (!check_model(file, *m, diags)) return false;
         char *folder = folder_of(file, (*m)->name);
-        ok = registry_add(*m, folder, file) || diags_input(diags, loc, NULL, NULL, "there are too many models");
+        ok = registry_add(*m, folder, file) || registry_full(loc, diags);
         free(folder);
     }
     return ok;
 }
 
-static bool open_plugin(const char *file, struct diags *diags)
+static bool open_plugin(const char *file, uint64_t contents, struct diags *diags)
 {
     const struct srcloc loc = {.file = file};
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -123,7 +132,7 @@ static bool open_plugin(const char *file, struct diags *diags)
         return false;
     }
     plugins = xrealloc(plugins, n_plugins + 1, sizeof *plugins);
-    plugins[n_plugins++] = (struct plugin){xstrdup(file), handle};
+    plugins[n_plugins++] = (struct plugin){xstrdup(file), contents, handle};
     return add_models(file, p, diags);
 }
 
@@ -132,7 +141,14 @@ bool plugin_load(const char *file, struct diags *diags)
     char real[PATH_MAX];
     if (!realpath(file, real))
         return diags_input(diags, (struct srcloc){.file = file}, NULL, NULL, "the plug-in cannot be loaded: %s", strerror(errno));
-    return is_loaded(real) || open_plugin(real, diags);
+    char *bytes;
+    size_t n;
+    if (!text_read_file(real, SIZE_MAX, &bytes, &n, diags)) return false;
+    const uint64_t contents = text_hash(TEXT_HASH_INIT, bytes, n);
+    free(bytes);
+    const struct plugin *before = find_loaded(real);
+    if (!before) return open_plugin(real, contents, diags);
+    return before->contents == contents || plugin_changed(file, diags);
 }
 
 const struct model *plugin_model(const char *file)

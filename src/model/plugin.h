@@ -6,8 +6,10 @@
 #include "model/registry.h"
 
 /* Load a plug-in and add its models. A file that is loaded already is left alone. False with errors: not there, no plug-in, of
- * other headers, a model that exists. Not thread-safe, as the registry. */
+ * other headers, a model that exists, another file than was loaded from there. Not thread-safe, as the registry. */
 bool plugin_load(const char *file, struct diags *diags);
+/* Say that a file of a model, of any kind, is not what was loaded from there. Always false. */
+bool plugin_changed(const char *file, struct diags *diags);
 /* The model that was added from this file, or NULL: none. */
 const struct model *plugin_model(const char *file);
 

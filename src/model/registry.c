@@ -13,16 +13,15 @@ enum {
 #define MODEL(name) MODEL_##name,
 #include "registry.def"
 #undef MODEL
-    BUILT_IN,
-    ADDED_MAX = 64
+    BUILT_IN
 };
 
-static struct model models[BUILT_IN + ADDED_MAX] = {
+static struct model models[BUILT_IN + REGISTRY_ADDED_MAX] = {
 #define MODEL(name) {.desc = &dse_model_##name},
 #include "registry.def"
 #undef MODEL
 };
-static const char *names[BUILT_IN + ADDED_MAX];
+static const char *names[BUILT_IN + REGISTRY_ADDED_MAX];
 static size_t n_models = BUILT_IN;
 static bool ready;
 
@@ -62,10 +61,21 @@ const struct model *registry_find(const char *name)
     return NULL;
 }
 
+bool registry_has_room(void)
+{
+    return n_models < BUILT_IN + REGISTRY_ADDED_MAX;
+}
+
+bool registry_full(struct srcloc loc, struct diags *diags)
+{
+    return diags_input(diags, loc, NULL, "leave out models that you do not need", "%d models are added already, as many as fit",
+                       REGISTRY_ADDED_MAX);
+}
+
 bool registry_add(const struct dse_model *desc, const char *folder, const char *file)
 {
     registry_models(NULL);
-    if (n_models == BUILT_IN + ADDED_MAX) return false;
+    if (!registry_has_room()) return false;
     models[n_models] = (struct model){.desc = desc, .folder = xstrdup(folder), .file = xstrdup(file)};
     make_ready(n_models++);
     return true;

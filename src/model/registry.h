@@ -2,6 +2,7 @@
 #ifndef DSE_MODEL_REGISTRY_H
 #define DSE_MODEL_REGISTRY_H
 
+#include "base/diag.h"
 #include "desc/schema.h"
 
 #include <dse/model.h>
@@ -22,6 +23,9 @@ struct model {
     struct made_files made; /* of a model in TOML; else all NULL */
 };
 
+/* How many may be added. */
+enum { REGISTRY_ADDED_MAX = 256 };
+
 /* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process;
  * made at the first call (not thread-safe). */
 const struct model *registry_models(size_t *ret_n);
@@ -29,6 +33,9 @@ const struct model *registry_models(size_t *ret_n);
 const char *const *registry_names(size_t *ret_n);
 /* The model of that name, or NULL. */
 const struct model *registry_find(const char *name);
+bool registry_has_room(void);
+/* Say that there is none. Always false. */
+bool registry_full(struct srcloc loc, struct diags *diags);
 /* Add a model, whose name no other has (not thread-safe, and before other threads read the registry). False: there are too
  * many. `desc` lives as long as the process; file may be NULL. */
 bool registry_add(const struct dse_model *desc, const char *folder, const char *file);

@@ -35,5 +35,5 @@ int sqlite3_dse_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
     struct sql_models *models = sql_models_new(NULL);
     const int rc = sql_register(db, models);
     sql_models_release(models);
-    return rc;
+    return rc == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : rc; /* unloaded with its connection, it would lose its models */
 }

@@ -121,7 +121,7 @@ bool certificate_writer_end(struct certificate_writer *w, bool ok, struct diags 
     sqlite3_finalize(w->space);
     sqlite3_finalize(w->place);
     sqlite3_finalize(w->box);
-    ok = db_end(&w->store->db, ok, diags);
+    ok = store_end(w->store, ok, diags);
     free(w);
     return ok;
 }

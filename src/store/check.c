@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "store/digest.h"
 #include "store/schema.h"
 #include "store/seal.h"
 #include "store/whole.h"
@@ -97,9 +98,12 @@ static bool check_points(struct checking *c)
     for (size_t i = 0; i < c->models.n; i++) {
         const char *m = c->models.names[i];
         ok = check_none(c,
-                        schema_sql("SELECT count(*) FROM main.\"%w_fixed\" f JOIN main.\"%w_all\" a ON a.id >= f.first_id"
-                                   " AND a.id < f.first_id + f.points WHERE a.run IS NOT f.run OR a.point IS NOT a.id - f.first_id",
-                                   m, m),
+                        schema_sql("SELECT (SELECT count(*) FROM main.\"%w_fixed\" f JOIN main.\"%w_all\" a ON a.id >= f.first_id"
+                                   " AND a.id < f.first_id + f.points WHERE a.run IS NOT f.run OR a.point IS NOT a.id - f.first_id)"
+                                   " + (SELECT count(*) FROM main.\"%w_fixed\" f JOIN main.\"%w_all\" a"
+                                   " ON a.id > -f.first_id - f.points AND a.id <= -f.first_id"
+                                   " WHERE a.run IS NOT f.run OR a.point IS NOT -a.id - f.first_id)",
+                                   m, m, m, m),
                         "rows of another run or point than their id says") &&
              ok;
         ok = check_none(
@@ -218,6 +222,11 @@ static bool check_fronts(struct checking *c)
     return ok;
 }
 
+static bool check_digests(struct checking *c)
+{
+    return digest_check(c->db, true, &c->diags);
+}
+
 /* ---- what describes them ---------------------------------------------------------------------------------------------------- */
 
 static bool check_columns(struct checking *c)
@@ -258,9 +267,9 @@ static const struct {
     const char *name;
     bool (*look)(struct checking *c);
 } checks[] = {
-    {"seal", check_seal},       {"size", check_size},     {"pages", check_pages},   {"rows", check_rows},
-    {"points", check_points},   {"values", check_values}, {"blocks", check_blocks}, {"fronts", check_fronts},
-    {"columns", check_columns}, {"views", check_views},
+    {"seal", check_seal},       {"size", check_size},     {"pages", check_pages},     {"rows", check_rows},
+    {"points", check_points},   {"values", check_values}, {"blocks", check_blocks},   {"fronts", check_fronts},
+    {"columns", check_columns}, {"views", check_views},   {"digests", check_digests},
 };
 
 static void add_line(struct check *ret, struct checking *c, const char *name, bool ok)

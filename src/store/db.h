@@ -36,6 +36,7 @@ struct db {
     bool lockless;   /* the file system has no locks */
     bool writes;     /* set up for writing: on closing, the journal goes */
     int64_t counter; /* of the file's changes, when it was opened for writing */
+    int64_t others;  /* changes when another program writes to the file */
     struct db_patience *patience;
 };
 

@@ -2,6 +2,7 @@
 #include "store/db.h"
 
 #include "base/xalloc.h"
+#include "store/digest.h"
 #include "store/seal.h"
 #include "store/whole.h"
 
@@ -155,6 +156,27 @@ static bool set_up_writer(struct db *db, struct diags *diags)
                    DB_PAGE_SIZE);
 }
 
+/* A number that changes when another program writes to the file. */
+static int64_t written_by_others(const struct db *db)
+{
+    struct diags ignored;
+    int64_t n;
+    diags_init(&ignored);
+    if (!db_int(db, &n, &ignored, "PRAGMA main.data_version")) n = -1;
+    diags_release(&ignored);
+    return n;
+}
+
+/* A seal says that all is as dse left it: where another program has written meanwhile, it is looked at first. */
+static bool may_be_sealed(const struct db *db)
+{
+    struct diags ignored;
+    diags_init(&ignored);
+    const bool ok = written_by_others(db) == db->others || digest_check(db, true, &ignored);
+    diags_release(&ignored);
+    return ok;
+}
+
 static bool open_writer(struct db *db, const char *path, bool private, struct diags *diags)
 {
     initialize();
@@ -164,6 +186,7 @@ static bool open_writer(struct db *db, const char *path, bool private, struct di
     ok = db->writes = ok && set_up_writer(db, diags);
     if (ok) sqlite3_busy_timeout(db->sqlite, WRITE_WAIT_MS);
     if (ok) db->counter = seal_counter(db);
+    if (ok) db->others = written_by_others(db);
     if (!ok) db_close(db);
     return ok;
 }
@@ -244,7 +267,7 @@ void db_close(struct db *db)
 {
     if (!db->path) return;
     /* The writer keeps its journal between transactions; a clean end removes it. */
-    if (db->writes && seal_counter(db) != db->counter) seal_write(db);
+    if (db->writes && seal_counter(db) != db->counter && may_be_sealed(db)) seal_write(db);
     if (db->writes) sqlite3_exec(db->sqlite, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     sqlite3_close(db->sqlite);
     struct stat st;

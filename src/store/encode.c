@@ -1,4 +1,5 @@
 #include "store/encode.h"
+#include "store/store_internal.h"
 
 #include "base/xalloc.h"
 
@@ -22,6 +23,8 @@ struct store_encoder {
     int64_t run, first_id;
     const char *fidelity;
     size_t fidelity_n;
+    const struct digest_row *digest;
+    bool at_events;
 };
 
 /* ---- the encoder ----------------------------------------------------------------------------------------------------------- */
@@ -42,8 +45,8 @@ static const char *declared_type(struct origin_column c)
     return c.origin <= POINT ? "INTEGER" : "TEXT";
 }
 
-struct store_encoder *encoder_new(const struct db *db, const struct store_table *t, int64_t run, int64_t first_id,
-                                  const char *fidelity, struct diags *diags)
+struct store_encoder *encoder_new(const struct db *db, const struct store_table *t, const struct store_model *m,
+                                  struct diags *diags)
 {
     char *table = xasprintf("%s_all", t->model);
     struct column_list l;
@@ -51,8 +54,14 @@ struct store_encoder *encoder_new(const struct db *db, const struct store_table 
     free(table);
     if (!ok) return NULL;
     struct store_encoder *e = xcalloc(1, sizeof *e);
-    *e = (struct store_encoder){.n = l.n, .n_cells = t->n_columns, .run = run, .first_id = first_id, .fidelity = fidelity};
-    e->fidelity_n = strlen(fidelity);
+    *e = (struct store_encoder){.n = l.n,
+                                .n_cells = t->n_columns,
+                                .run = m->run,
+                                .first_id = m->first_id,
+                                .fidelity = m->fidelity,
+                                .fidelity_n = strlen(m->fidelity),
+                                .digest = &m->digest,
+                                .at_events = m->at_events};
     e->columns = xcalloc(l.n, sizeof *e->columns);
     for (size_t i = 0; i < l.n; i++) {
         e->columns[i] = origin_of(t, l.names[i]);
@@ -267,6 +276,7 @@ bool store_encode(const struct store_encoder *e, const struct row_block *block, 
     ret->n = 0;
     ret->feasible = 0;
     if (numbers >= TEXTS) return false;
+    ret->digest = digest_block_of(e->digest, block, e->at_events);
     add_page(ret, &page);
     for (size_t i = 0; i < block->n; i++) {
         struct record r = {.types = types, .values = values, .room = TEXTS - numbers};

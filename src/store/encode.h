@@ -26,9 +26,10 @@ enum {
 struct store_encoder; /* declared in store.h */
 
 /* The encoder of MODEL_all as it is declared in the file; NULL without an error when its rows cannot be encoded, NULL with an
- * error when SQLite fails. `fidelity` is borrowed. */
-struct store_encoder *encoder_new(const struct db *db, const struct store_table *t, int64_t run, int64_t first_id,
-                                  const char *fidelity, struct diags *diags);
+ * error when SQLite fails. The model must outlive it. */
+struct store_model; /* store_internal.h */
+struct store_encoder *encoder_new(const struct db *db, const struct store_table *t, const struct store_model *m,
+                                  struct diags *diags);
 void encoder_free(struct store_encoder *e);
 
 /* Append a varint; returns the byte behind it. */

@@ -4,6 +4,7 @@
  * both have is the same row and is taken once. Other runs get a new id and new ranges of row ids.
  */
 #include "store/db.h"
+#include "store/digest.h"
 #include "store/schema.h"
 #include "store/stream.h"
 
@@ -294,6 +295,30 @@ static bool copy_evaluated(const struct merge *m, int64_t from, int64_t to)
                    stream_tables_sql, to, to, from);
 }
 
+/* The digest of the rows of a model that the output has now: what both had where all rows were new, else by reading them. */
+static bool digest_model(const struct merge *m, const char *model, int64_t from, int64_t to, bool is_sum)
+{
+    uint64_t own = 0, other = 0;
+    bool own_there, other_there;
+    int64_t rows;
+    if (!db_int(&m->db, &rows, m->diags, "SELECT count(*) FROM main.\"%w_fixed\" WHERE run = %lld", model, to)) return false;
+    if (!rows) return true;
+    if (!digest_read(&m->db, "main", to, model, &own, &own_there, m->diags) ||
+        !digest_read(&m->db, "input", from, model, &other, &other_there, m->diags))
+        return false;
+    if (is_sum && other_there) return digest_write(&m->db, to, model, own + other, m->diags);
+    return digest_scan(&m->db, to, model, &own, m->diags) && digest_write(&m->db, to, model, own, m->diags);
+}
+
+static bool digest_run(const struct merge *m, const struct model_list *models, int64_t from, int64_t to, int64_t added)
+{
+    struct tally other;
+    bool ok = run_tally(m, "input", from, &other);
+    for (size_t i = 0; ok && i < models->n; i++)
+        ok = digest_model(m, models->names[i], from, to, added == other.done + other.refined);
+    return ok && digest_update(&m->db, to, m->diags);
+}
+
 static bool copy_run(const struct merge *m, const struct model_list *models, int64_t from)
 {
     int64_t to, added = 0;
@@ -306,7 +331,7 @@ static bool copy_run(const struct merge *m, const struct model_list *models, int
     bool ok = to ? join_birth(m, from, to) : copy_birth(m, from, &to);
     for (size_t i = 0; ok && i < models->n; i++) ok = copy_model(m, models->names[i], from, to, &added);
     return ok && copy_evaluated(m, from, to) && stream_join(&m->db, models, from, to, m->diags) &&
-           count_run(m, models, from, to, added, &tally) && set_counts(m, to, &tally);
+           count_run(m, models, from, to, added, &tally) && set_counts(m, to, &tally) && digest_run(m, models, from, to, added);
 }
 
 /* ---- one input ------------------------------------------------------------------------------------------------------------- */
@@ -321,7 +346,7 @@ static bool copy_input(const struct merge *m)
     for (size_t i = 0; ok && i < models.n; i++)
         ok = schema_create_bare(&m->db, models.names[i], m->diags) &&
              schema_create_views(&m->db, models.names[i], SCHEMA_NEWEST, m->diags);
-    ok = ok && schema_create_comparison(&m->db, SCHEMA_NEWEST, true, m->diags);
+    ok = ok && schema_create_comparison(&m->db, SCHEMA_NEWEST, true, m->diags) && digest_update_columns(&m->db, m->diags);
     model_list_release(&models);
     names_release(&runs);
     return ok;

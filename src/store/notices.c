@@ -442,10 +442,12 @@ bool store_notices(struct store *st, const char *const *objectives, size_t n_obj
                                  .objectives = objectives,
                                  .n_objectives = n_objectives};
     char *json;
-    bool ok = notices_of_front(&st->db, st->run, &front, &json, diags) &&
-              db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run);
-    free(json);
+    bool ok = notices_of_front(&st->db, st->run, &front, &json, diags);
     free(models);
+    ok = ok && db_begin(&st->db, diags);
+    if (ok)
+        ok = store_end(st, db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run), diags);
+    free(json);
     return ok;
 }
 

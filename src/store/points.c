@@ -30,7 +30,25 @@ static bool insert_row(const struct store *st, const struct store_model *model, 
     sqlite3_bind_text(stmt, 5, reason, -1, SQLITE_STATIC);
     sqlite3_bind_text(stmt, 6, fidelity, -1, SQLITE_STATIC);
     for (size_t i = 0; i < model->n_columns; i++) store_bind_cell(stmt, SCHEMA_LEADING + 1 + (int)i, model->types[i], cells[i]);
-    return db_run(&st->db, stmt, diags);
+    return db_run(&st->db, stmt, diags) && store_check_inserted(st, model, 1, diags);
+}
+
+bool store_check_inserted(const struct store *st, const struct store_model *model, uint64_t n, struct diags *diags)
+{
+    const uint64_t there = (uint64_t)sqlite3_changes64(st->db.sqlite);
+    return there == n ||
+           diags_runtime(diags, st->db.path,
+                         "took %llu of %llu rows of %s: something in it, which dse did not put there, keeps rows out (a "
+                         "trigger?)",
+                         (unsigned long long)there, (unsigned long long)n, model->name);
+}
+
+bool store_end_rows(struct store *st, struct store_model *model, uint64_t hash, bool ok, struct diags *diags)
+{
+    ok = ok && digest_write(&st->db, st->run, model->name, hash, diags);
+    ok = store_end(st, ok, diags);
+    if (ok) model->hash = hash;
+    return ok;
 }
 
 /* ---- points that stand by themselves ----------------------------------------------------------------------------------------- */
@@ -50,24 +68,28 @@ static bool note_block(struct store *st, const struct store_model *model, uint64
 bool store_write_points(struct store *st, size_t m, const uint64_t *points, const union cell *cells, const struct row *rows,
                         size_t n, struct diags *diags)
 {
-    const struct store_model *model = &st->models[m];
+    struct store_model *model = &st->models[m];
     if (!db_begin(&st->db, diags)) return false;
     bool ok = true;
+    uint64_t hash = model->hash;
     for (size_t i = 0, first = 0, feasible = 0; ok && i < n; i++) {
         ok = insert_row(st, model, model->first_id + (int64_t)points[i], points[i], model->fidelity, cells + i * model->n_columns,
                         rows[i].reason, diags);
+        hash += digest_row_of(&model->digest, points[i], model->at_events, cells + i * model->n_columns, rows[i].reason);
         feasible += !rows[i].reason;
         if (i + 1 < n && points[i + 1] == points[i] + 1) continue;
         ok = ok && note_block(st, model, points[first], points[i], feasible, diags);
         first = i + 1;
         feasible = 0;
     }
-    return db_end(&st->db, ok, diags);
+    return store_end_rows(st, model, hash, ok, diags);
 }
 
 bool store_plan_done(struct store *st, struct diags *diags)
 {
-    return db_exec(&st->db, diags, "UPDATE run SET planned = done WHERE id = %lld", (long long)st->run);
+    bool ok =
+        db_begin(&st->db, diags) && db_exec(&st->db, diags, "UPDATE run SET planned = done WHERE id = %lld", (long long)st->run);
+    return store_end(st, ok, diags);
 }
 
 /* ---- rows beside others ------------------------------------------------------------------------------------------------------ */
@@ -75,15 +97,18 @@ bool store_plan_done(struct store *st, struct diags *diags)
 bool store_write_refined(struct store *st, size_t m, const uint64_t *points, const union cell *cells, const struct row *rows,
                          size_t n, struct diags *diags)
 {
-    const struct store_model *model = &st->models[m];
+    struct store_model *model = &st->models[m];
     if (!db_begin(&st->db, diags)) return false;
     bool ok = true;
+    uint64_t hash = model->hash;
     const char *fidelity = fidelity_names[FIDELITY_EVENT_LEVEL];
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; ok && i < n; i++) {
         ok = insert_row(st, model, -(model->first_id + (int64_t)points[i]), points[i], fidelity, cells + i * model->n_columns,
                         rows[i].reason, diags);
+        hash += digest_row_of(&model->digest, points[i], true, cells + i * model->n_columns, rows[i].reason);
+    }
     ok = ok && db_exec(&st->db, diags, "UPDATE run SET refined = refined + %lld WHERE id = %lld", (long long)n, (long long)st->run);
-    return db_end(&st->db, ok, diags);
+    return store_end_rows(st, model, hash, ok, diags);
 }
 
 uint64_t *store_refined(struct store *st, size_t m, size_t *ret_n, struct diags *diags)

@@ -62,17 +62,17 @@ bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, s
     bool ok = db_begin(&st->db, diags) &&
               db_exec(&st->db, diags, "DELETE FROM front WHERE run = %lld AND model = %Q", (long long)st->run, model->name) &&
               insert_front(st, model, points, n, diags);
-    return db_end(&st->db, ok, diags);
+    return store_end(st, ok, diags);
 }
 
 bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags)
 {
+    if (!db_begin(&st->db, diags)) return false;
     sqlite3_stmt *stmt = db_prepare(&st->db, diags, "UPDATE run SET hypervolume = ? WHERE id = %lld", (long long)st->run);
-    if (!stmt) return false;
-    sqlite3_bind_double(stmt, 1, hypervolume); /* NaN becomes NULL */
-    bool ok = db_run(&st->db, stmt, diags);
+    if (stmt) sqlite3_bind_double(stmt, 1, hypervolume); /* NaN becomes NULL */
+    bool ok = stmt && db_run(&st->db, stmt, diags);
     sqlite3_finalize(stmt);
-    return ok;
+    return store_end(st, ok, diags);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------------------------------- */
@@ -172,8 +172,9 @@ bool store_scan(struct store *st, size_t m, enum store_rows rows, const struct s
 
 bool store_finish(struct store *st, const char *status, struct diags *diags)
 {
-    return db_check_kept(&st->db, diags) &&
-           db_exec(&st->db, diags,
-                   "UPDATE run SET status = %Q, ended = strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now') WHERE id = %lld", status,
-                   (long long)st->run);
+    if (!db_check_kept(&st->db, diags) || !db_begin(&st->db, diags)) return false;
+    bool ok =
+        db_exec(&st->db, diags, "UPDATE run SET status = %Q, ended = strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', 'now') WHERE id = %lld",
+                status, (long long)st->run);
+    return store_end(st, ok, diags);
 }

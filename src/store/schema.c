@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "store/db.h"
+#include "store/digest.h"
 #include "store/seal.h"
 
 #include <stdlib.h>
@@ -178,8 +179,8 @@ bool schema_create_common(const struct db *db, struct diags *diags)
 {
     int64_t id;
     if (!db_int(db, &id, diags, "PRAGMA application_id")) return false;
-    if (id == DB_APPLICATION_ID) return complete_run(db, diags) && db_exec(db, diags, "%s", seal_sql);
-    return db_exec(db, diags, "%s%s", common_sql, seal_sql) &&
+    if (id == DB_APPLICATION_ID) return complete_run(db, diags) && db_exec(db, diags, "%s%s", seal_sql, digest_sql);
+    return db_exec(db, diags, "%s%s%s", common_sql, seal_sql, digest_sql) &&
            db_exec(db, diags, "PRAGMA application_id=%d; PRAGMA user_version=%d", DB_APPLICATION_ID, DB_VERSION);
 }
 

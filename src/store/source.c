@@ -49,6 +49,11 @@ static bool check_block(struct source *s, const struct row_block *b)
     return !s->wrong;
 }
 
+static uint64_t digest_of(const struct store_model *model, const struct row_block *b)
+{
+    return b->pages ? b->pages->digest : digest_block_of(&model->digest, b, model->at_events);
+}
+
 static uint64_t count_feasible(const struct row_block *b)
 {
     if (b->pages) return b->pages->feasible;
@@ -67,6 +72,7 @@ const struct row_block *source_next(struct store_model *model)
     if (!b || !check_block(s, b)) return NULL;
     s->next += b->n;
     s->feasible += count_feasible(b);
+    s->digest += digest_of(model, b);
     return b;
 }
 
@@ -211,6 +217,7 @@ bool source_prepare(struct store *st, size_t m, const struct store_table *t, str
     text_init(&names);
     model->n_columns = t->n_columns;
     model->types = xcalloc(t->n_columns, sizeof *model->types);
+    digest_row_init(&model->digest, t->columns, t->n_columns);
     for (size_t i = 0; i < SCHEMA_LEADING; i++) text_addf(&names, "%s%s", i ? ", " : "", schema_leading[i]);
     for (size_t i = 0; i < t->n_columns; i++) {
         model->types[i] = t->columns[i].type;
@@ -225,7 +232,7 @@ bool source_prepare(struct store *st, size_t m, const struct store_table *t, str
     text_release(&names);
     if (!ok) return false;
     size_t errors = diags->errors;
-    model->encoder = encoder_new(&st->db, t, model->run, model->first_id, model->fidelity, diags);
+    model->encoder = encoder_new(&st->db, t, model, diags);
     return diags->errors == errors;
 }
 
@@ -236,10 +243,11 @@ static bool write_progress(struct store *st, const struct store_model *model, ui
     sqlite3_bind_int64(st->block, 3, (int64_t)last);
     sqlite3_bind_int64(st->count, 1, (int64_t)(last - first + 1));
     sqlite3_bind_int64(st->count, 2, (int64_t)model->source.feasible);
-    return db_run(&st->db, st->block, diags) && db_run(&st->db, st->count, diags);
+    return db_run(&st->db, st->block, diags) && db_run(&st->db, st->count, diags) &&
+           digest_write(&st->db, st->run, model->name, model->hash + model->source.digest, diags);
 }
 
-static bool write_rows(struct store *st, const struct store_model *model, struct diags *diags)
+static bool write_rows(struct store *st, const struct store_model *model, uint64_t first, struct diags *diags)
 {
     const struct source *s = &model->source;
     sqlite3_stmt *stmt = s->encoded ? st->transfer : model->insert;
@@ -252,6 +260,8 @@ static bool write_rows(struct store *st, const struct store_model *model, struct
                            (unsigned long long)s->next, (unsigned long long)s->end - 1);
     else if (!ok)
         db_fail(&st->db, NULL, diags);
+    else
+        ok = store_check_inserted(st, model, s->next - first, diags);
     sqlite3_reset(stmt);
     return ok;
 }
@@ -265,8 +275,9 @@ bool store_write(struct store *st, size_t m, uint64_t first, uint64_t last, row_
     s->encoded = s->ahead && s->ahead->pages;
     bool ok = !s->encoded || transfer_begin(st, m, diags);
     ok = ok && db_begin(&st->db, diags);
-    ok = ok && write_rows(st, model, diags) && write_progress(st, model, first, last, diags);
+    ok = ok && write_rows(st, model, first, diags) && write_progress(st, model, first, last, diags);
     ok = db_end(&st->db, ok, diags);
+    if (ok) model->hash += s->digest;
     free(s->wrong);
     *s = (struct source){0};
     return ok;

@@ -168,12 +168,36 @@ static bool begin_run(struct store *st, const struct run_info *info, const struc
     return ok && schema_create_comparison(&st->db, SCHEMA_NEWEST, true, diags);
 }
 
+/* ---- digests --------------------------------------------------------------------------------------------------------------- */
+
+bool store_end(struct store *st, bool ok, struct diags *diags)
+{
+    ok = ok && digest_update(&st->db, st->run, diags);
+    return db_end(&st->db, ok, diags);
+}
+
+/* What this dse found of the run gets the digests that it has not, because an older dse wrote it, or nothing is there yet. */
+static bool complete_digests(const struct store *st, const struct store_table *tables, size_t n, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        uint64_t hash;
+        bool there;
+        ok = digest_read(&st->db, "main", st->run, tables[i].model, &hash, &there, diags);
+        if (!ok || there) continue;
+        ok = digest_scan(&st->db, st->run, tables[i].model, &hash, diags) &&
+             digest_write(&st->db, st->run, tables[i].model, hash, diags);
+    }
+    return ok && digest_update(&st->db, st->run, diags) && digest_update_columns(&st->db, diags);
+}
+
 /* ---- opening --------------------------------------------------------------------------------------------------------------- */
 
 static bool find_or_begin(struct store *st, const struct run_info *info, const struct store_table *tables, size_t n, unsigned flags,
                           struct diags *diags)
 {
     if (!schema_create_common(&st->db, diags)) return false;
+    if (flags & STORE_WHOLE && !store_reclaim(&st->db, info, diags)) return false;
     if (!(flags & STORE_FRESH) && !find_run(st, info, diags)) return false;
     if (flags & STORE_WHOLE && !st->complete) st->run = 0;
     if (!st->run) return begin_run(st, info, tables, n, diags);
@@ -190,6 +214,7 @@ static bool open_model(struct store *st, size_t m, const struct store_table *t, 
     model->run = st->run;
     model->points = t->points;
     model->fidelity = st->refines ? fidelity_names[FIDELITY_CLOSED_FORM] : st->fidelity;
+    model->at_events = strcmp(model->fidelity, fidelity_names[FIDELITY_EVENT_LEVEL]) == 0;
     int64_t points;
     if (!db_int(&st->db, &model->first_id, diags, "SELECT first_id FROM \"%w_fixed\" WHERE run = %lld", t->model,
                 (long long)st->run) ||
@@ -198,7 +223,8 @@ static bool open_model(struct store *st, size_t m, const struct store_table *t, 
     if ((uint64_t)points != t->points)
         return diags_runtime(diags, st->db.path, "run %lld has %lld points of %s where the sweep has %llu; --fresh starts anew",
                              (long long)st->run, (long long)points, t->model, (unsigned long long)t->points);
-    return source_prepare(st, m, t, diags);
+    bool there;
+    return digest_read(&st->db, "main", st->run, t->model, &model->hash, &there, diags) && source_prepare(st, m, t, diags);
 }
 
 static bool open_tables(struct store *st, const struct run_info *info, const struct store_table *tables, size_t n, unsigned flags,
@@ -208,7 +234,8 @@ static bool open_tables(struct store *st, const struct run_info *info, const str
     for (size_t i = 0; i < n; i++) ok = schema_check_names(&tables[i], diags) && ok;
     if (!ok) return false;
     ok = db_begin(&st->db, diags);
-    ok = db_end(&st->db, ok && find_or_begin(st, info, tables, n, flags, diags), diags);
+    ok = ok && find_or_begin(st, info, tables, n, flags, diags) && complete_digests(st, tables, n, diags);
+    ok = db_end(&st->db, ok, diags);
     st->fidelity = xstrdup(info->fidelity);
     st->refines = is_refine(info->fidelity);
     st->objectives = xstrdup(info->objectives);
@@ -241,6 +268,7 @@ void store_close(struct store *st)
         sqlite3_finalize(st->models[m].insert);
         sqlite3_finalize(st->models[m].one);
         free(st->models[m].types);
+        digest_row_release(&st->models[m].digest);
         free(st->models[m].name);
     }
     sqlite3_finalize(st->block);

@@ -40,7 +40,7 @@ struct run_info {
 
 enum store_flags {
     STORE_FRESH = 1 << 0,   /* start a new run even if one can be resumed or is done */
-    STORE_WHOLE = 1 << 1,   /* start a new run unless one is done: it cannot be resumed */
+    STORE_WHOLE = 1 << 1,   /* start a new run unless one is done: it cannot be resumed; one that was killed is taken away */
     STORE_PRIVATE = 1 << 2, /* nobody else writes to the file, so that a file system without locks will do */
 };
 
@@ -79,6 +79,7 @@ struct store_pages {
     size_t n, capacity; /* pages */
     uint16_t *rows;     /* in each page */
     uint64_t feasible;
+    uint64_t digest; /* of the rows: src/store/digest.h */
 };
 void store_pages_release(struct store_pages *p);
 

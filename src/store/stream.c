@@ -91,10 +91,10 @@ static bool remove_rows(const struct store *st, const struct store_model *model,
 
 bool store_stream_begin(struct store *st, size_t m, struct stream_state *ret, struct diags *diags)
 {
-    const struct store_model *model = &st->models[m];
+    struct store_model *model = &st->models[m];
     *ret = (struct stream_state){0};
     bool ok = db_begin(&st->db, diags) && db_exec(&st->db, diags, "%s", stream_tables_sql) && remove_rows(st, model, diags);
-    return db_end(&st->db, ok, diags) && read_state(st, model, ret, diags);
+    return store_end_rows(st, model, 0, ok, diags) && read_state(st, model, ret, diags);
 }
 
 /* Run a statement with parameters for status, reason and points for each count; finalizes it. */
@@ -148,7 +148,7 @@ bool store_stream_save(struct store *st, size_t m, const struct stream_state *s,
         db_begin(&st->db, diags) &&
         db_exec(&st->db, diags, "DELETE FROM main.evaluated WHERE run = %lld AND model = %Q", (long long)st->run, model->name) &&
         write_counts(st, model, s, diags) && write_points(st, model, s, diags);
-    return db_end(&st->db, ok, diags);
+    return store_end(st, ok, diags);
 }
 
 bool store_stream_save_block(struct store *st, size_t m, struct range block, const struct stream_state *s, struct diags *diags)
@@ -164,10 +164,11 @@ bool store_stream_save_block(struct store *st, size_t m, struct range block, con
                                    first, last),
                         s, "", diags) &&
         run_with_points(st, db_prepare(&st->db, diags, "INSERT INTO main.streamed_part VALUES(%lld, %Q, ?)", run, model), s, diags);
-    return db_end(&st->db, ok, diags);
+    return store_end(st, ok, diags);
 }
 
 bool store_stream_end(struct store *st, struct diags *diags)
 {
-    return db_exec(&st->db, diags, "DELETE FROM main.streamed WHERE run = %lld", (long long)st->run);
+    bool ok = db_begin(&st->db, diags) && db_exec(&st->db, diags, "DELETE FROM main.streamed WHERE run = %lld", (long long)st->run);
+    return store_end(st, ok, diags);
 }

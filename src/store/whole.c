@@ -1,6 +1,7 @@
 #include "store/whole.h"
 
 #include "base/xalloc.h"
+#include "store/digest.h"
 #include "store/schema.h"
 #include "store/seal.h"
 
@@ -148,8 +149,9 @@ static bool check(const struct db *db, struct diags *diags)
     if (!whole_check_size(db, &bytes, diags) || !seal_check(db, &seal, diags)) return false;
     if (seal == SEAL_INTACT) return true;
     if (seal == SEAL_BROKEN) return diags_runtime(diags, db->path, "is damaged: its bytes are not those that dse wrote");
-    bool ok = bytes <= WHOLE_PAGES_MAX ? check_pages(db, NULL, diags) : check_small_tables(db, diags);
-    return ok && whole_check_rows(db, diags);
+    const bool small = bytes <= WHOLE_PAGES_MAX;
+    bool ok = small ? check_pages(db, NULL, diags) : check_small_tables(db, diags);
+    return ok && whole_check_rows(db, diags) && digest_check(db, small || db->lock >= 0, diags);
 }
 
 bool whole_check(const struct db *db, struct diags *diags)

@@ -9,9 +9,9 @@
  *  - the pages of its tables hang together (SQLite's quick_check): all of them in a file of up to WHOLE_PAGES_MAX bytes, in a
  *    larger one those of all tables but MODEL_all;
  *  - each run has as many rows of each model as its blocks say, and in all as many as it counted when they were stored;
- *  - each point on a front has its row.
- *
- * and a value that was changed where it stands is not seen.
+ *  - each point on a front has its row;
+ *  - all values are those that dse wrote (src/store/digest.h): those of MODEL_all in a file of up to WHOLE_PAGES_MAX bytes, and
+ *    wherever dse is to write to it.
  */
 #ifndef DSE_STORE_WHOLE_H
 #define DSE_STORE_WHOLE_H

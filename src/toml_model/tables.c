@@ -2,6 +2,7 @@
 #include "toml_model/internal.h"
 
 #include "base/xalloc.h"
+#include "model/registry.h"
 
 #include <dse/units.h>
 
@@ -178,8 +179,11 @@ void make_tables(struct toml_model *m)
 /* ---- functions without a model among their arguments ------------------------------------------------------------------------- */
 
 /* A descriptor's functions are told nothing but a point. So there is a set of them for each of these places, and a model takes
- * one. */
-#define PLACES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+ * one. There are as many as the registry has room for. */
+#define PLACES_4(X, i) X(i##0) X(i##1) X(i##2) X(i##3)
+#define PLACES_16(X, i) PLACES_4(X, i##0) PLACES_4(X, i##1) PLACES_4(X, i##2) PLACES_4(X, i##3)
+#define PLACES_64(X, i) PLACES_16(X, i##0) PLACES_16(X, i##1) PLACES_16(X, i##2) PLACES_16(X, i##3)
+#define PLACES(X) PLACES_64(X, 0) PLACES_64(X, 1) PLACES_64(X, 2) PLACES_64(X, 3)
 
 enum {
 #define COUNT(i) PLACE_##i,
@@ -187,37 +191,38 @@ enum {
 #undef COUNT
         N_PLACES
 };
+_Static_assert((int)N_PLACES >= (int)REGISTRY_ADDED_MAX, "a model that the registry takes has a place");
 
 static struct toml_model *placed[N_PLACES];
 
 #define FUNCTIONS(i) \
     static void resolve_##i(void *p) \
     { \
-        point_resolve(placed[i], p); \
+        point_resolve(placed[PLACE_##i], p); \
     } \
     static const char *check_##i(const void *p) \
     { \
-        return point_check(placed[i], p); \
+        return point_check(placed[PLACE_##i], p); \
     } \
     static bool shortage_##i(const void *p, const char *reason, struct dse_shortage *ret) \
     { \
-        return point_shortage(placed[i], p, reason, ret); \
+        return point_shortage(placed[PLACE_##i], p, reason, ret); \
     } \
     static void estimate_##i(const void *p, void *metrics, struct dse_breakdown *breakdown) \
     { \
-        point_estimate(placed[i], p, metrics, breakdown); \
+        point_estimate(placed[PLACE_##i], p, metrics, breakdown); \
     } \
     static void stand_##i(const void *p, struct dse_standing *ret) \
     { \
-        point_stand(placed[i], p, ret); \
+        point_stand(placed[PLACE_##i], p, ret); \
     } \
     static const char *why_null_##i(const void *p, const char *metric) \
     { \
-        return point_why_null(placed[i], p, metric); \
+        return point_why_null(placed[PLACE_##i], p, metric); \
     } \
     static void equate_##i(const void *p, void *equations) \
     { \
-        point_equate(placed[i], p, equations); \
+        point_equate(placed[PLACE_##i], p, equations); \
     }
 PLACES(FUNCTIONS)
 #undef FUNCTIONS

@@ -140,11 +140,10 @@ static bool add_model(struct toml_model *m, const char *file, struct diags *diag
     if (registry_find(m->desc.name))
         return diags_input(diags, toml_loc(m->doc, name), m->doc->text, "give it another name", "there is a model %s already",
                            m->desc.name);
-    if (!toml_model_place(m)) return diags_input(diags, toml_loc(m->doc, name), NULL, NULL, "there are too many models in TOML");
+    if (!registry_has_room() || !toml_model_place(m)) return registry_full(toml_loc(m->doc, name), diags);
     char *folder = folder_of(file, m->desc.name);
     const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->claims_csv, m->claims_toml};
-    const bool ok = registry_add_made(&m->desc, folder, file, &files) ||
-                    diags_input(diags, toml_loc(m->doc, name), NULL, NULL, "there are too many models");
+    const bool ok = registry_add_made(&m->desc, folder, file, &files);
     free(folder);
     return ok;
 }
@@ -154,8 +153,13 @@ bool toml_model_load(const char *file, struct diags *diags)
     char real[PATH_MAX];
     if (!realpath(file, real))
         return diags_input(diags, (struct srcloc){.file = file}, NULL, NULL, "the model cannot be read: %s", strerror(errno));
-    if (plugin_model(file)) return true;
     struct toml_doc *doc = toml_read_file(file, diags);
+    const struct model *loaded = plugin_model(file);
+    if (loaded) {
+        const bool same = doc && strcmp(doc->text, loaded->made.source) == 0;
+        toml_free(doc);
+        return same || (doc && plugin_changed(file, diags));
+    }
     struct toml_model *m = doc ? toml_model_new(doc, diags) : NULL;
     if (m && add_model(m, real, diags)) return true;
     toml_model_free(m);

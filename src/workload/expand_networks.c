@@ -28,8 +28,7 @@ static double rows_of(const struct experts_at_work *work)
 /* The matrices of the experts that have work. */
 static void add_experts(struct expansion *x, const char *name, int64_t layers, const struct dealt *d, int64_t k, int64_t n)
 {
-    const double each = rows_of(&d->work);
-    const double touched = each > 0 ? d->work.rows / each : 0; /* so that what all compute is what tokens ask for */
+    const double touched = d->work.touched, each = rows_of(&d->work);
     struct dse_op *op = expand_linear(x, name, layers, (int64_t)dse_ceil(each), k, n);
     const double elements = (double)op->repeat * (double)k * (double)n;
     op->copies = touched;

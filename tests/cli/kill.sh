@@ -37,3 +37,27 @@ done
 [ "$(sqlite3 killed.db 'select done = planned and status = '\''done'\'' from run')" -eq 1 ] || fail "the run is not done"
 [ "$(sqlite3 killed.db 'select point from front order by 1' | sha256sum)" = "$(sqlite3 whole.db 'select point from front order by 1' | sha256sum)" ] ||
     fail "another front after twenty kills"
+
+# A search cannot be resumed: what a killed one left is taken away by the next, which says so.
+cat >search.toml <<'TOML'
+[sweep]
+name = "search"
+models = ["lad"]
+[params]
+context = { from = 512, to = 8192, step = 512 }
+tiles = { from = 1, to = 64, step = 1 }
+[search]
+method = "nsga2"
+evaluations = 500
+[objectives]
+tokens_per_s = "max"
+area_mm2 = "min"
+TOML
+"$DSE" sweep search.toml -q -o search.db >/dev/null || fail "a search"
+found=$(rows search.db lad)
+sqlite3 search.db "update run set status = 'running', ended = null; delete from front; delete from digest where run = 1 and \"of\" <> 'lad_all'" # as one that was killed when its rows were stored
+stored=$(count search.db lad_all)
+"$DSE" sweep search.toml -q -o search.db >/dev/null 2>err || fail "a search after one that was killed: $(cat err)"
+grep -q "note: run 1, a search that was killed, is gone with its $stored rows" err || fail "no note: $(cat err)"
+[ "$(count search.db run)" -eq 1 ] || fail "the run of a killed search stays"
+[ "$(rows search.db lad)" = "$found" ] || fail "other rows after a search that was killed"

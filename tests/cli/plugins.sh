@@ -153,3 +153,27 @@ plugin name.c name.so
 refused name.so 'the name of a model, "My Model", is no identifier'
 if "$DSE" --plugin >out.txt 2>err.txt; then fail "--plugin without a file"; fi
 says 'option --plugin needs an argument' err.txt
+
+# A plug-in that was compiled anew while a program has the old one: the program keeps it, and says so. A file that was only touched is the same.
+cat >again.c <<'C'
+#include <dse/dse.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    struct dse_problems *problems = dse_problems_new();
+    struct dse *d = dse_open(argv[2], problems);
+    if (argc != 5 || !d || !dse_add_plugin(d, argv[1], problems)) return fputs(dse_problems_text(problems), stderr), 1;
+    if (system(argv[3]) != 0 || !dse_add_plugin(d, argv[1], problems)) return fputs(dse_problems_text(problems), stderr), 1;
+    if (system(argv[4]) != 0 || dse_add_plugin(d, argv[1], problems)) return fputs("the new one was taken", stderr), 1;
+    fputs(dse_problems_text(problems), stdout);
+    dse_close(d);
+    dse_problems_free(problems);
+}
+C
+# shellcheck disable=SC2086
+cc -std=c99 $sanitised again.c $pc -o again || fail "again.c"
+cp here/roofline.so here/new.so
+printf 'another' >>here/new.so
+./again here/roofline.so "$share" 'touch here/roofline.so' 'mv here/new.so here/roofline.so' >out.txt 2>err.txt || fail "an edited plug-in: $(cat out.txt err.txt)"
+says 'here/roofline.so: error: the file has other contents than when its model was loaded' out.txt

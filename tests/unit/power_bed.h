@@ -18,7 +18,8 @@
 
 /* ---- digests --------------------------------------------------------------------------------------------------------------- */
 
-/* What two runs of one sweep may differ in: when and where they were made; and, of a run that went on, its transactions. */
+/* What two runs of one sweep may differ in: when and where they were made, and with that the file's own digests; and, of a run
+ * that went on, its transactions. */
 enum digest_of { DIGEST_ALL, DIGEST_ROWS };
 
 static inline uint64_t digest_cell(uint64_t h, sqlite3_stmt *stmt, int i)
@@ -76,8 +77,9 @@ static inline uint64_t digest_table(uint64_t h, sqlite3 *db, const char *table)
 
 static inline uint64_t digest_of_file(const char *path, enum digest_of of)
 {
-    static const char tables[] = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'seal' ORDER BY 1",
-                      rows[] = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('seal', 'block') ORDER BY 1";
+    static const char
+        tables[] = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('seal', 'digest') ORDER BY 1",
+        rows[] = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('seal', 'digest', 'block') ORDER BY 1";
     sqlite3 *db = sql_open(path);
     sqlite3_stmt *stmt = digest_prepare(db, of == DIGEST_ALL ? tables : rows);
     uint64_t h = TEXT_HASH_INIT;

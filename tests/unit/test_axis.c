@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "figure/axis.h"
 
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -99,6 +100,26 @@ static void axis__shows_a_single_value_in_the_middle(void **state)
     check_axis(SCALE_LINEAR, 0, 0);
     check_axis(SCALE_LINEAR, -5, -5);
     check_axis(SCALE_LINEAR, 1e299, 1e299);
+}
+
+/* The smallest number that there is, the largest, and both; and limits in a file that leave no room. */
+static void axis__bears_the_ends_of_all_numbers(void **state)
+{
+    (void)state;
+    static const double ends[] = {0, 5e-324, 1e-310, DBL_MIN, 1e-300, 1, 1e300, DBL_MAX};
+    enum { N = sizeof ends / sizeof *ends };
+    for (int scale = SCALE_LINEAR; scale <= SCALE_LOG2; scale++)
+        for (int i = 0; i < 4 * N * N; i++) {
+            const double sign = i / (N * N) % 2 && scale == SCALE_LINEAR ? -1 : 1, low = sign * ends[i / N % N], high = ends[i % N];
+            if (low > high || (scale != SCALE_LINEAR && low <= 0)) continue;
+            struct column_spec spec = spec_of((enum scale)scale);
+            if (i >= 2 * N * N && low < high) spec.min = low, spec.max = high;
+            struct axis a;
+            axis_fit(&a, &spec, axis_scale((enum scale)scale, low), axis_scale((enum scale)scale, high), 6);
+            if (!(a.low < a.high)) fail_msg("an axis from %g to %g, scale %d", a.low, a.high, scale);
+            for (size_t k = 0; k < a.n; k++) assert_true(a.tick[k].at >= 0 && a.tick[k].at <= 1);
+            axis_release(&a);
+        }
 }
 
 static void axis__starts_at_zero_when_values_come_near_it(void **state)
@@ -209,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(axis__has_ticks_that_say_where_they_stand),
         cmocka_unit_test(axis__shows_a_single_value_in_the_middle),
+        cmocka_unit_test(axis__bears_the_ends_of_all_numbers),
         cmocka_unit_test(axis__starts_at_zero_when_values_come_near_it),
         cmocka_unit_test(axis__keeps_to_the_limits_of_the_file),
         cmocka_unit_test(axis__writes_powers_as_people_do),

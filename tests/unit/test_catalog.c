@@ -179,6 +179,9 @@ static void catalog__reads_requests_that_were_seen(void **state)
     struct catalog *c = catalog_new(toy_data_dir(), &diags);
     assert_false(catalog_add_file(c, path, &diags));
     expect_complaint(&diags, 3, 4, "request mix none: 0.5 tokens generated; 1 to 10000000");
+    assert_null(catalog_find(c, DSE_KIND_REQUESTS, "seen")); /* all of a file, or nothing */
+    scratch_write(dir, "mine.toml", "[requests]\nseen = 'seen.csv'\n");
+    assert_true(catalog_add_file(c, path, &diags));
     const struct dse_requests *r = (const struct dse_requests *)catalog_find(c, DSE_KIND_REQUESTS, "seen");
     assert_non_null(r);
     assert_string_equal(r->entry.source, "the test");

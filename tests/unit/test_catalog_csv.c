@@ -229,6 +229,10 @@ static void catalog__takes_a_users_recording(void **state)
     const struct dse_recording *own = (const struct dse_recording *)catalog_find(c, DSE_KIND_RECORDING, "own");
     assert_string_equal(((const struct dse_entry *)own)->source, "here");
     assert_true(dse_recording_at(own, 64, 0, 0).centers == 9);
+    assert_true(catalog_add_file(c, path, &diags)); /* the same once more */
+    scratch_write(dir, "own.csv", "# source: here\ncontext,head,step,centers,large,active,updates,hits\n64,0,64,8,4,20,1,19\n");
+    assert_false(catalog_add_file(c, path, &diags));
+    expect_complaint(&diags, ANYWHERE, 0, "the file, or a CSV file of it, has other contents than when it was read first");
     free(path);
     scratch_remove(dir);
     catalog_free(c);

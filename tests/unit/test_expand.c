@@ -167,24 +167,6 @@ static void experts__are_dealt_out(void **state)
     assert_same(one.llm, "dispatched and combined", moved, 2 * 58 * (8 * 8 * 7168.0 * BYTES)); /* of eight sequences */
 }
 
-/* Of any number of tokens, experts with work times the rows of each are the choices that tokens make, to the last bits. */
-static void experts__get_every_choice_of_every_token(void **state)
-{
-    (void)state;
-    struct dse_workload w = decode(find("gpt-oss-20b"), 1, 4096);
-    w.phase = DSE_PREFILL;
-    w.routing = DSE_ROUTING_POWER_LAW;
-    for (w.context = 1; w.context <= 4096; w.context++) {
-        struct dse_oplist list;
-        dse_workload_expand(&w, &list);
-        for (int i = 0; i < list.n; i++) {
-            if (strcmp(list.op[i].name, "experts_up") != 0) continue;
-            const double rows = list.op[i].copies * list.op[i].rows, chosen = (double)(w.context * w.llm->moe.experts_active);
-            if (fabs(rows - chosen) > 1e-14 * chosen) fail_msg("of %lld tokens: %.17g rows", (long long)w.context, rows);
-        }
-    }
-}
-
 static void stages__hold_their_layers(void **state)
 {
     (void)state;
@@ -393,7 +375,6 @@ int main(void)
         cmocka_unit_test(weights__held_are_all_but_the_small_ones),
         cmocka_unit_test(chips__share_what_one_does),
         cmocka_unit_test(experts__are_dealt_out),
-        cmocka_unit_test(experts__get_every_choice_of_every_token),
         cmocka_unit_test(stages__hold_their_layers),
         cmocka_unit_test(degrees__that_do_not_fit_are_refused),
         cmocka_unit_test(drafts__yield_what_the_law_says),

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The tests work in a directory of their own, with a database of no runs. */
@@ -372,6 +373,66 @@ static void render__tells_how_gnuplot_failed(void **state)
     check_false_gnuplot("#!/nowhere/sh\n", "cannot be run: No such file or directory");
 }
 
+/* Has the process ended, if it is given a little time? One that nobody has waited for yet has, too. */
+static bool is_gone(int pid)
+{
+    char *stat = xasprintf("/proc/%d/stat", pid), line[256];
+    bool gone = false;
+    for (int i = 0; i < 250 && !gone; i++) {
+        FILE *f = fopen(stat, "r");
+        gone = !f || !fgets(line, sizeof line, f) || strstr(line, ") Z ");
+        if (f) fclose(f);
+        if (!gone) usleep(20000);
+    }
+    free(stat);
+    return gone;
+}
+
+/* It hangs without reading, reads and hangs, catches signals, leaves a child, or prints without end. */
+static void render__waits_for_no_gnuplot_for_ever(void **state)
+{
+    (void)state;
+    static const char late[] = "gnuplot did not end within 0.5 s and was killed (DSE_GNUPLOT_SECONDS sets another limit): ";
+    setenv("DSE_GNUPLOT_SECONDS", "0.5", 1);
+    check_false_gnuplot("#!/bin/sh\nexec /bin/sleep 100\n", late);
+    check_false_gnuplot("#!/bin/sh\ntrap '' TERM INT HUP\necho thinking >&2\nwhile read -r x; do :; done\nwhile :; do :; done\n",
+                        "sets another limit): thinking");
+    check_false_gnuplot("#!/bin/sh\n/bin/sleep 100 &\necho $! >sleeper\nwait\n", late);
+    size_t n;
+    char *sleeper = read_file("sleeper", &n);
+    assert_true(is_gone(atoi(sleeper)));
+    free(sleeper);
+    setenv("DSE_GNUPLOT_SECONDS", "60", 1);
+    check_false_gnuplot("#!/bin/sh\nexec /usr/bin/yes\n", "gnuplot printed more than 256 MiB, which is no picture");
+    unsetenv("DSE_GNUPLOT_SECONDS");
+}
+
+/* A process of its own draws, and is killed. */
+static void render__takes_gnuplot_with_it_when_it_is_killed(void **state)
+{
+    (void)state;
+    mkdir("bin", 0777);
+    write_file("bin/gnuplot", "#!/bin/sh\necho $$ >drawing.new; /bin/mv drawing.new drawing\nexec /bin/sleep 100\n", 0777);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct diags d;
+        struct text t;
+        diags_init(&d);
+        text_init(&t);
+        setenv("PATH", "bin", 1);
+        gnuplot_run("x", 1, &t, &d);
+        _exit(0);
+    }
+    while (!exists("drawing") && waitpid(pid, NULL, WNOHANG) == 0) usleep(10000);
+    size_t n;
+    char *drawing = read_file("drawing", &n);
+    assert_int_equal(kill(atoi(drawing), 0), 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_true(is_gone(atoi(drawing)));
+    free(drawing);
+}
+
 static void render__needs_gnuplot_on_the_path(void **state)
 {
     (void)state;
@@ -415,6 +476,8 @@ int main(void)
         cmocka_unit_test(render__refuses_outputs_that_cannot_be),
         cmocka_unit_test(render__leaves_no_half_picture_when_gnuplot_fails),
         cmocka_unit_test(render__tells_how_gnuplot_failed),
+        cmocka_unit_test(render__waits_for_no_gnuplot_for_ever),
+        cmocka_unit_test(render__takes_gnuplot_with_it_when_it_is_killed),
         cmocka_unit_test(render__needs_gnuplot_on_the_path),
         cmocka_unit_test(gnuplot_run__tells_gnuplots_own_words),
     };

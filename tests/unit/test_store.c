@@ -209,6 +209,65 @@ static void store__starts_anew_when_asked_or_edited(void **state)
 
 /* ---- fronts and values ----------------------------------------------------------------------------------------------------- */
 
+static int64_t number(const char *sql)
+{
+    sqlite3 *db = sql_open("a.db");
+    sqlite3_stmt *stmt;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    const int64_t ret = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return ret;
+}
+
+/* Begin a run of 3000 points that nobody finishes, and store rows of some. */
+static void leave_behind(uint64_t hash, unsigned flags)
+{
+    struct diags d;
+    diags_init(&d);
+    struct store *st = toy_open("a.db", hash, 3000, NULL, flags);
+    assert_true(toy_write(st, 0, 1023, &d));
+    assert_true(store_front(st, 0, (const uint64_t[]){3, 4}, 2, &d));
+    store_close(st);
+    diags_release(&d);
+}
+
+static void store__takes_away_what_a_killed_search_left(void **state)
+{
+    (void)state;
+    toy_make("a.db", 7, 2000);
+    leave_behind(8, 0);           /* a run that can be gone on with */
+    leave_behind(9, STORE_FRESH); /* as two searches that were killed */
+    leave_behind(9, STORE_FRESH);
+    assert_int_equal(number("SELECT count(*) FROM run"), 4);
+    struct diags d;
+    diags_init(&d);
+    struct store_table t = toy_table(3000);
+    struct run_info info = toy_info(9, NULL);
+    struct store *st = store_open_tables("a.db", &info, &t, 1, STORE_WHOLE, &d);
+    assert_non_null(st);
+    assert_false(store_complete(st));
+    assert_int_equal(d.n, 2);
+    assert_int_equal(d.list[0].severity, DIAG_NOTE);
+    assert_non_null(strstr(d.list[0].message, "run 3, a search that was killed, is gone with its 1024 rows"));
+    diags_release(&d);
+    assert_int_equal(number("SELECT count(*) FROM toy_all"), 2000 + 1024); /* those of the others stay */
+    assert_int_equal(number("SELECT count(*) FROM toy_fixed"), 3);
+    assert_int_equal(number("SELECT count(DISTINCT run) FROM block"), 2);
+    assert_int_equal(number("SELECT count(*) FROM front WHERE run = 2"), 2);
+    toy_complete(st, 0, 3000, 1000);
+    store_close(st);
+    st = store_open_tables("a.db", &info, &t, 1, STORE_WHOLE, &d);
+    assert_true(st && store_complete(st) && d.n == 0); /* a search that is done stays */
+    store_close(st);
+    struct reader *r = reader_open("a.db", &d); /* which checks that the counts of all runs hold */
+    no_errors(&d);
+    reader_close(r);
+    assert_int_equal(number("SELECT count(*) FROM run WHERE status = 'running'"), 1);
+    diags_release(&d);
+}
+
 static void store__replaces_the_front_of_a_run(void **state)
 {
     (void)state;
@@ -285,6 +344,7 @@ int main(void)
         IN_DIRECTORY(store__goes_on_with_an_interrupted_run),
         IN_DIRECTORY(store__leaves_a_complete_file_untouched),
         IN_DIRECTORY(store__starts_anew_when_asked_or_edited),
+        IN_DIRECTORY(store__takes_away_what_a_killed_search_left),
         IN_DIRECTORY(store__replaces_the_front_of_a_run),
         IN_DIRECTORY(store__scans_feasible_rows_of_its_run_alone),
     };

@@ -78,7 +78,7 @@ static void merge__keeps_a_shard_alone_a_shard(void **state)
     struct diags d;
     diags_init(&d);
     struct store *st = toy_open("1.db", 1, 1000, "1/3", 0);
-    sql_exec("1.db", "UPDATE run SET planned = 333");
+    sql_change("1.db", "UPDATE run SET planned = 333");
     toy_complete(st, 0, 333, 100);
     const uint64_t front[] = {5};
     assert_true(store_front(st, 0, front, 1, &d));
