@@ -206,10 +206,9 @@ static int give_name(struct file *f, bool *ret_done)
     return code;
 }
 
-/* The name, too, is on the disk. A directory that cannot be synchronised is left to the system. */
-static void sync_directory(const struct file *f)
+void file_sync_names(const char *directory)
 {
-    int fd = open(f->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
     fsync(fd);
     close(fd);
@@ -225,7 +224,7 @@ static int put_in_place(struct file *f)
     if (code) return code;
     free(f->name); /* it has none of its own any more */
     f->name = NULL;
-    sync_directory(f);
+    file_sync_names(f->directory); /* the name, too, is on the disk */
     return 0;
 }
 

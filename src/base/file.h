@@ -24,4 +24,8 @@ void file_abandon(struct file *f);
 /* Write a whole file at once. */
 bool file_write(const char *path, const void *bytes, size_t n, struct diags *diags);
 
+/* Names that were made in a directory are on the disk: they survive that the machine loses its power. A directory that cannot be
+ * synchronised is left to the system. */
+void file_sync_names(const char *directory);
+
 #endif

@@ -151,7 +151,7 @@ static bool set_up_writer(struct db *db, struct diags *diags)
 {
     return db_check_identity(db, "main", db->path, true, diags) && whole_check(db, diags) &&
            db_exec(db, diags,
-                   "PRAGMA page_size=%d; PRAGMA auto_vacuum=NONE; PRAGMA journal_mode=PERSIST; PRAGMA synchronous=NORMAL;"
+                   "PRAGMA page_size=%d; PRAGMA auto_vacuum=NONE; PRAGMA journal_mode=PERSIST; PRAGMA synchronous=FULL;"
                    "PRAGMA cache_size=-8192",
                    DB_PAGE_SIZE);
 }

@@ -444,10 +444,11 @@ bool store_notices(struct store *st, const char *const *objectives, size_t n_obj
     char *json;
     bool ok = notices_of_front(&st->db, st->run, &front, &json, diags);
     free(models);
-    if (!ok || !db_begin(&st->db, diags)) return false;
-    ok = db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run);
+    ok = ok && db_begin(&st->db, diags);
+    if (ok)
+        ok = store_end(st, db_exec(&st->db, diags, "UPDATE run SET notices = %Q WHERE id = %lld", json, (long long)st->run), diags);
     free(json);
-    return store_end(st, ok, diags);
+    return ok;
 }
 
 bool reader_notices(struct reader *r, int64_t run, const struct notice_front *front, char **ret, struct diags *diags)

@@ -6,7 +6,8 @@
  *
  * One dse writes a database at a time: it keeps a lock on the file (src/store/db.h) that ends with the process, and a second one
  * is refused. Others may read between transactions; a transaction waits up to a minute for a reader to finish. The journal mode
- * is PERSIST and synchronous NORMAL: kill -9 at any moment loses at most the open transaction.
+ * is PERSIST and synchronous FULL: kill -9 at any moment loses at most the open transaction, and so does a power loss on a disk
+ * that keeps what it was told to keep. (NORMAL is not enough: the journal and the number of its pages reach the disk in any order.)
  */
 #ifndef DSE_STORE_STORE_H
 #define DSE_STORE_STORE_H

@@ -11,7 +11,8 @@
  * one of those who try gets it, and there is always one file of each block. A worker that has not touched its file for the age of a
  * lease is taken for dead, and others rename its block into theirs. If it was only slow, two have evaluated the same rows: they
  * are a function of the point, and merging takes them once. Time is that of the server of the files: who asks for it touches its
- * own file and reads its time. The folder is made under another name and renamed when it is whole.
+ * own file and reads its time. The folder is made under another name and renamed when it is whole and on the disk. A power loss may
+ * take back what has happened to blocks: they are then evaluated once more.
  *
  * A database that was removed takes its blocks back to free.
  */

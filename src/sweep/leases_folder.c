@@ -1,6 +1,7 @@
 /* The files of a folder of leases: plan and blocks. */
 #include "sweep/leases_internal.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 
@@ -193,6 +194,15 @@ static bool write_part(const char *path, const char *name, const char *text, str
     return ok;
 }
 
+/* The names of all blocks are on the disk: if the machine loses its power, there are none of a plan, or all. */
+static void sync_plan(const char *path)
+{
+    char *blocks = xasprintf("%s/%s", path, state_names[LEASE_FREE]);
+    file_sync_names(blocks);
+    file_sync_names(path);
+    free(blocks);
+}
+
 /* All of a plan, at a path of its own. */
 static bool write_plan(const char *path, const char *text, size_t blocks, struct diags *diags)
 {
@@ -204,7 +214,9 @@ static bool write_plan(const char *path, const char *text, size_t blocks, struct
         ok = (f && fclose(f) == 0) || fail(file, diags);
         free(file);
     }
-    return ok && write_part(path, "plan", text, diags);
+    ok = ok && write_part(path, "plan", text, diags);
+    if (ok) sync_plan(path);
+    return ok;
 }
 
 static bool make_plan(const char *folder, const struct lease_plan *plan, const char *name, struct diags *diags)
@@ -218,6 +230,7 @@ static bool make_plan(const char *folder, const struct lease_plan *plan, const c
     } else if (!ok) {
         remove_plan(own, blocks);
     }
+    if (ok) file_sync_names(folder);
     free(text);
     free(leases);
     free(own);

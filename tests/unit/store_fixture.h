@@ -327,7 +327,7 @@ static inline void sql_same(const char *a, const char *b, const char *sql)
 
 /* ---- a directory of its own for each test ---------------------------------------------------------------------------------- */
 
-static int enter_directory(void **state)
+static inline int enter_directory(void **state)
 {
     char *dir = xstrdup("/tmp/dse-test-XXXXXX");
     assert_non_null(mkdtemp(dir));
@@ -336,7 +336,7 @@ static int enter_directory(void **state)
     return 0;
 }
 
-static int leave_directory(void **state)
+static inline int leave_directory(void **state)
 {
     char *command = xasprintf("rm -rf '%s'", (char *)*state);
     assert_int_equal(chdir("/"), 0);
