@@ -77,7 +77,7 @@ extern const struct dse_metric dse_common_metrics[];
     DSE_METRIC_F64(S, communication_us, "us", DSE_LESS, "time of a step in which devices exchange what they have", source_)
 #define DSE_METRIC_CACHED_POSITIONS(S, source_) \
     DSE_METRIC_F64(S, cached_positions, "", DSE_NEITHER, \
-                   "positions that eviction leaves a query, before a layer's own window or selection; mean over the step's queries", \
+                   "positions that eviction leaves a query, before a layer's own window or selection: mean over the queries", \
                    source_, .mean = DSE_MEAN_TOKEN)
 
 /* A step in SI units, all devices together: what the common metrics follow from. */
@@ -173,12 +173,12 @@ struct dse_model {
 
     /* Bounds of estimate over a box, for exact searches (docs/search.md). `lo` and `hi` are points as resolve() leaves them: of a
      * number (F64, I64) lo <= hi, of everything else the same; the box holds every resolved point p with lo <= p <= hi, number by
-     * number. Sets the F64 and I64 metrics of *floor and *ceiling so that, for every point of the box that check() accepts and
-     * every metric that has a value there, floor <= metric <= ceiling, within 1e-12 of the metric (interval.h rounds outward; the
-     * order of operations may be another). NaN in both: not bounded (of an I64: INT64_MIN and INT64_MAX). Enumerations among the
-     * metrics are left alone; both structs come zeroed. The narrower the box, the closer the bounds: of a single point they are
-     * its estimate to 1e-9, or the model's README says by how much they are not. False: check() accepts no point of the box. As
-     * pure as estimate. NULL: the model has none. */
+     * number. Sets F64 and I64 metrics of *floor and *ceiling so that, for every point of the box that check() accepts and every
+     * metric that has a value there, floor <= metric <= ceiling, within 1e-12 of the metric (interval.h rounds outward; the order
+     * of operations may be another). NaN in both: not bounded (of an I64: INT64_MIN and INT64_MAX); so the two structs come, and a
+     * metric that is not set stays so. Enumerations are left alone. The narrower the box, the closer the bounds: of a single point
+     * they are its estimate to 1e-9, or the model's README says by how much they are not. False: check() accepts no point of the
+     * box. As pure as estimate. NULL: the model has none. */
     bool (*bound)(const void *lo, const void *hi, void *floor, void *ceiling);
 
     /* Event level (sim.h): moves the same bytes and does the same work as estimate, over the same parameters, in a run that the

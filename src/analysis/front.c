@@ -1,5 +1,6 @@
 /* The front of a stream: points wait in a buffer; when it is full, those that are not on its front go. */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +119,7 @@ void front_add(struct front *f, uint64_t id, const double *values)
     bool comparable = true;
     for (int j = 0; j < f->m; j++) {
         point[j] = f->sign[j] * values[j];
-        comparable &= point[j] == point[j];
+        comparable &= isfinite(point[j]) != 0;
     }
     if (!comparable || pivots_dominate(&f->pivots, point, f->m)) return;
     if (f->n == f->capacity) make_room(f);

@@ -1,7 +1,8 @@
 /* Pareto fronts, exactly, of any number of points in bounded memory.
  *
  * A point dominates another when it is no worse in every objective and better in at least one. Points that are equal in all
- * objectives do not dominate each other: all of them are on the front or none. NaN in any objective: the point is not considered.
+ * objectives do not dominate each other: all of them are on the front or none. A point with NaN or infinity in any objective is
+ * not considered.
  *
  *     struct front *f = front_new(m, maximise);
  *     front_add(f, id, values);            any number of times

@@ -5,9 +5,17 @@
 
 #include <stdlib.h>
 
+bool diags_is_full(struct diags *d)
+{
+    const bool full = d->n >= DIAGS_MAX;
+    d->errors += full;
+    return full;
+}
+
 bool diags_unknown(struct diags *d, struct srcloc loc, const char *source_text, const char *word, const char *const *names,
                    size_t n, const char *otherwise, const char *fmt, ...)
 {
+    if (diags_is_full(d)) return false;
     va_list ap;
     va_start(ap, fmt);
     char *message = xvasprintf(fmt, ap);

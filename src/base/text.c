@@ -199,7 +199,7 @@ char *text_count(char *buf, uint64_t v)
 
 char *text_about_count(char *buf, double v)
 {
-    return v < 1e15 ? text_count(buf, (uint64_t)v) : text_short_number(buf, v);
+    return v >= 0 && v < 1e15 ? text_count(buf, (uint64_t)v) : text_short_number(buf, v);
 }
 
 bool text_is_file_name(const char *s)

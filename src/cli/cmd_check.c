@@ -37,7 +37,7 @@ const struct command command_check = {
         "  fronts   each point on a front has a feasible row\n"
         "  columns  each column is described in column_info\n"
         "  views    the views are those that this dse makes; it reads through its own in any case\n"
-        "  digests  all values of each run are those that dse stored: rows, parameters, record, front, descriptions, certificate\n\n"
+        "  digests  all values of a run are those that dse stored: rows, parameters, record, front, descriptions, certificate\n\n"
         "What can be saved of a damaged file the program sqlite3 knows: sqlite3 DB .recover. A run that lost rows is best run "
         "again with --fresh.\n\n"
         "  dse check results/lad_sram.db\n",

@@ -132,8 +132,10 @@ static void put_number(struct output *o, const char *s)
 void output_f64(struct output *o, double v)
 {
     char buf[TEXT_NUMBER_MAX];
-    if (!isfinite(v))
+    if (isnan(v))
         output_text(o, NULL);
+    else if (isinf(v)) /* JSON has no word for it, but numbers that no double holds */
+        put_number(o, o->format == OUTPUT_JSON ? v > 0 ? "1e999" : "-1e999" : v > 0 ? "inf" : "-inf");
     else
         put_number(o, o->format == OUTPUT_TABLE ? text_short_number(buf, v) : text_number(buf, v));
 }

@@ -1,6 +1,7 @@
 /* Scalars and lists as values of a parameter. */
 #include "config/bind_internal.h"
 
+#include "base/hint.h"
 #include "base/xalloc.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ static bool unknown_name(const struct toml_doc *doc, const struct toml_node *nod
                          size_t n, struct diags *diags)
 {
     enum { FEW = 12 };
+    if (diags_is_full(diags)) return false;
     struct text hint;
     text_init(&hint);
     const char *near = text_nearest(node->string, names, n);

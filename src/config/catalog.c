@@ -1,5 +1,6 @@
 #include "config/catalog_internal.h"
 
+#include "base/limits.h"
 #include "base/xalloc.h"
 #include "dse_config.h"
 #include "hw/sram.h"
@@ -133,6 +134,13 @@ void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
     }
     list->entries[at] = entry;
     list->files[at] = c->reading;
+}
+
+bool catalog_has_room(const struct catalog *c, enum dse_kind kind, struct srcloc loc, const char *source_text, struct diags *diags)
+{
+    char limit[TEXT_NUMBER_MAX];
+    return c->lists[kind].n < CATALOG_ENTRIES_MAX || diags_input(diags, loc, source_text, NULL, "there are more %s; at most %s",
+                                                                 kind_plural(kind), text_count(limit, CATALOG_ENTRIES_MAX));
 }
 
 const char *catalog_intern(struct catalog *c, const char *s)

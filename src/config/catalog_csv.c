@@ -1,6 +1,7 @@
 /* Catalog entries that come from CSV files: technologies, SRAM macros, attention profiles, lists of requests. */
 #include "config/catalog_internal.h"
 
+#include "base/limits.h"
 #include "base/xalloc.h"
 #include "config/csv_table.h"
 #include "config/request_log.h"
@@ -22,6 +23,9 @@ static const char *const technology_columns[] = {"name",   "method", "node_nm", 
                                                  "energy", "delay",  "power",   "source"};
 enum { TECHNOLOGY_COLUMNS = sizeof technology_columns / sizeof *technology_columns };
 
+/* What a node has: beyond these it is no transistor, and models would come to no numbers. */
+static const struct csv_range technology_ranges[] = {{0.1, 1e5}, {0.01, 100}, {1e-9, 1e9}, {1e-9, 1e9}, {1e-9, 1e9}, {1e-9, 1e9}};
+
 static bool read_technology(struct catalog *c, const struct csv_table *t, size_t row, struct diags *diags)
 {
     char **cells = t->rows[row].cells;
@@ -29,7 +33,7 @@ static bool read_technology(struct catalog *c, const struct csv_table *t, size_t
     double *const numbers[] = {&e->node_nm, &e->vdd_v, &e->area, &e->energy, &e->delay, &e->power};
     bool ok = true;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        ok = csv_table_number(t, row, 2 + i, i > 0, numbers[i], diags) && ok;
+        ok = csv_table_quantity(t, row, 2 + i, i > 0, technology_ranges[i], numbers[i], diags) && ok;
     if (catalog_find(c, DSE_KIND_TECHNOLOGY, cells[0]))
         ok = diags_input(diags, csv_table_loc(t, row), t->text, NULL, "technology \"%s\" stands here twice", cells[0]);
     e->entry = (struct dse_entry){catalog_intern(c, cells[0]), catalog_intern(c, cells[8])};
@@ -57,7 +61,9 @@ static bool load_technologies(struct catalog *c, const char *data_dir, struct di
     struct csv_table t;
     c->reading = catalog_intern(c, path);
     bool ok = csv_table_read(&t, path, technology_columns, TECHNOLOGY_COLUMNS, diags);
-    for (size_t i = 0; i < t.n_rows; i++) ok = read_technology(c, &t, i, diags) && ok;
+    const bool many = !csv_table_check_rows(&t, CATALOG_ENTRIES_MAX, diags);
+    ok = ok && !many;
+    for (size_t i = 0; i < t.n_rows && !many; i++) ok = read_technology(c, &t, i, diags) && ok;
     link_siblings(c);
     csv_table_release(&t);
     free(path);
@@ -79,6 +85,11 @@ static bool finish_sram(const struct csv_table *t, size_t row, struct dse_sram_t
     return false;
 }
 
+/* Of a node, and of a macro: capacity, word, area, energies, powers, time. */
+static const struct csv_range node_range = {0.1, 1e5};
+static const struct csv_range macro_ranges[] = {{1e-9, 1e9}, {1, 1e9},  {0, 1e9},  {0, 1e12},
+                                                {0, 1e12},   {0, 1e12}, {0, 1e12}, {0, 1e12}};
+
 static bool read_macro(const struct csv_table *t, size_t row, struct dse_sram_table *table, struct diags *diags)
 {
     double capacity, word;
@@ -86,7 +97,7 @@ static bool read_macro(const struct csv_table *t, size_t row, struct dse_sram_ta
     double *const numbers[] = {&capacity, &word, &m.area_mm2, &m.read_pj, &m.write_pj, &m.leakage_mw, &m.dynamic_mw, &m.access_ns};
     bool ok = true;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        ok = csv_table_number(t, row, 2 + i, i > 0, numbers[i], diags) && ok;
+        ok = csv_table_quantity(t, row, 2 + i, i > 0, macro_ranges[i], numbers[i], diags) && ok;
     if (ok) sram_table_add(table, capacity, word, &m);
     return ok;
 }
@@ -95,24 +106,26 @@ static bool read_macro(const struct csv_table *t, size_t row, struct dse_sram_ta
 static bool make_srams(struct catalog *c, const struct csv_table *t, const char *only, struct diags *diags)
 {
     struct dse_sram_table *table = NULL;
-    bool ok = true;
+    bool ok = csv_table_check_rows(t, CATALOG_ROWS_MAX, diags);
+    if (!ok) return false;
     for (size_t i = 0; i < t->n_rows; i++) {
         char **cells = t->rows[i].cells;
         if (only && strcmp(cells[0], only) != 0)
             return diags_input(diags, csv_table_loc(t, i), t->text, NULL, "a row of \"%s\" in the file of \"%s\"", cells[0], only);
         if (i == 0 || strcmp(cells[0], t->rows[i - 1].cells[0]) != 0) {
             double node_nm = 0;
-            if (i) ok = finish_sram(t, i - 1, table, diags) && ok;
+            if (i) ok = finish_sram(t, i - 1, ok ? table : NULL, diags) && ok;
             if (catalog_find(c, DSE_KIND_SRAM, cells[0]) && !c->replaces)
                 ok = diags_input(diags, csv_table_loc(t, i), t->text, NULL, "the rows of table \"%s\" do not stand together",
                                  cells[0]);
-            ok = csv_table_number(t, i, 1, false, &node_nm, diags) && ok;
+            if (!catalog_has_room(c, DSE_KIND_SRAM, csv_table_loc(t, i), t->text, diags)) return false;
+            ok = csv_table_quantity(t, i, 1, false, node_range, &node_nm, diags) && ok;
             table = sram_table_new(cells[0], cells[10], node_nm);
             catalog_add(c, DSE_KIND_SRAM, (struct dse_entry *)table);
         }
         ok = read_macro(t, i, table, diags) && ok;
     }
-    if (t->n_rows) ok = finish_sram(t, t->n_rows - 1, table, diags) && ok;
+    if (t->n_rows) ok = finish_sram(t, t->n_rows - 1, ok ? table : NULL, diags) && ok;
     return ok;
 }
 
@@ -222,7 +235,7 @@ static bool make_profile(struct catalog *c, const char *name, const struct csv_t
 {
     double *contexts = xcalloc(t->n_rows, sizeof *contexts);
     struct dse_locality *points = xcalloc(t->n_rows, sizeof *points);
-    bool ok = true;
+    bool ok = csv_table_check_rows(t, CATALOG_POINTS_MAX, diags);
     for (size_t i = 0; i < t->n_rows; i++) {
         struct dse_locality *p = &points[i];
         double *const numbers[] = {&contexts[i], &p->centers, &p->large, &p->active, &p->updates, &p->hit_ratio};
@@ -274,7 +287,7 @@ enum { RETENTION_COLUMNS = sizeof retention_columns / sizeof *retention_columns,
 static bool make_retention(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
 {
     struct retention_point *points = xcalloc(t->n_rows, sizeof *points);
-    bool ok = check_spreads(t, MASS_SD, RETENTION_COLUMNS, 2, diags);
+    bool ok = csv_table_check_rows(t, CATALOG_POINTS_MAX, diags) && check_spreads(t, MASS_SD, RETENTION_COLUMNS, 2, diags);
     for (size_t i = 0; i < t->n_rows; i++) {
         struct retention_point *p = &points[i];
         p->policy = t->rows[i].cells[0];

@@ -45,6 +45,8 @@ enum { CATALOG_FILE_MAX = 64 << 20 }; /* bytes of a file that is hashed */
 /* The catalog's own copy of s, the same pointer for equal strings. */
 const char *catalog_intern(struct catalog *c, const char *s);
 
+/* Is there room for one more entry of the kind? Else an error at the place. */
+bool catalog_has_room(const struct catalog *c, enum dse_kind kind, struct srcloc loc, const char *source_text, struct diags *diags);
 /* Append; the catalog owns the entry from now on. While it replaces, one of the same name goes to the end, where no one finds
  * it. */
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);

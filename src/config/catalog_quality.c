@@ -1,6 +1,7 @@
 /* Quality entries: CSV files in long format, a row a point and metric (docs/quality.md). */
 #include "config/catalog_internal.h"
 
+#include "base/limits.h"
 #include "base/xalloc.h"
 #include "config/csv_table.h"
 #include "workload/quality.h"
@@ -123,7 +124,9 @@ static struct dse_quality *read_quality(const char *name, const char *path, stru
 {
     struct csv_table t;
     struct dse_quality *q =
-        csv_table_read(&t, path, quality_columns, QUALITY_COLUMNS, diags) ? make_quality(name, &t, diags) : NULL;
+        csv_table_read(&t, path, quality_columns, QUALITY_COLUMNS, diags) && csv_table_check_rows(&t, CATALOG_ROWS_MAX, diags)
+            ? make_quality(name, &t, diags)
+            : NULL;
     csv_table_release(&t);
     return q;
 }

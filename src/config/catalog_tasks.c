@@ -1,6 +1,7 @@
 /* Tasks of the catalog: the rows of a file of scores that are of one task and score. */
 #include "config/catalog_internal.h"
 
+#include "base/limits.h"
 #include "base/xalloc.h"
 #include "config/task_file.h"
 #include "workload/measured.h"
@@ -38,7 +39,9 @@ static bool is_of(const struct csv_table *t, size_t a, size_t b)
 /* The rows that are of the same task and score as the `first`. */
 static bool add_task(struct catalog *c, const char *name, const struct csv_table *t, size_t first, struct diags *diags)
 {
-    struct dse_task *task = xcalloc(1, sizeof *task + (t->n_rows - first) * sizeof *task->rows);
+    size_t n = 0;
+    for (size_t i = first; i < t->n_rows; i++) n += is_of(t, first, i);
+    struct dse_task *task = xcalloc(1, sizeof *task + n * sizeof *task->rows);
     bool ok = true;
     for (size_t i = first; i < t->n_rows; i++)
         if (is_of(t, first, i)) ok = read_row(c, t, i, &task->rows[task->n++], diags) && ok;
@@ -55,7 +58,7 @@ bool catalog_load_tasks(struct catalog *c, const char *data_dir, struct diags *d
     char *path = xasprintf("%s/catalog/task_quality.csv", data_dir);
     struct csv_table t;
     c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read(&t, path, task_columns, TASK_COLUMNS, diags);
+    bool ok = csv_table_read(&t, path, task_columns, TASK_COLUMNS, diags) && csv_table_check_rows(&t, CATALOG_ENTRIES_MAX, diags);
     for (size_t i = 0; i < t.n_rows && ok; i++) {
         size_t first = 0;
         while (!is_of(&t, first, i)) first++;
@@ -73,7 +76,7 @@ bool catalog_add_task(struct catalog *c, const char *name, const char *path, str
 {
     struct csv_table t;
     c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read(&t, path, task_columns, TASK_COLUMNS, diags);
+    bool ok = csv_table_read(&t, path, task_columns, TASK_COLUMNS, diags) && csv_table_check_rows(&t, CATALOG_ENTRIES_MAX, diags);
     if (ok && t.n_rows == 0) ok = diags_input(diags, csv_table_header_loc(&t), t.text, NULL, "task %s has no row", name);
     for (size_t i = 1; i < t.n_rows && ok; i++)
         if (!is_of(&t, 0, i))

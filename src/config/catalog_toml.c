@@ -1,6 +1,7 @@
 /* Entries in TOML: a table each, in the files that ship and in the user's. */
 #include "config/catalog_internal.h"
 
+#include "base/limits.h"
 #include "base/xalloc.h"
 #include "workload/requests.h"
 
@@ -161,10 +162,11 @@ static bool check_entry_keys(const struct catalog *c, enum dse_kind kind, const 
 static bool is_new(const struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *node,
                    struct diags *diags)
 {
-    enum { NAME_LENGTH_MAX = 200 };
-    if (strlen(node->key) > NAME_LENGTH_MAX)
+    enum { ENTRY_NAME_MAX = 200 };
+    if (strlen(node->key) > ENTRY_NAME_MAX)
         return diags_input(diags, toml_key_loc(doc, node), NULL, NULL, "a name of %zu characters; at most %d", strlen(node->key),
-                           NAME_LENGTH_MAX);
+                           ENTRY_NAME_MAX);
+    if (!catalog_has_room(c, kind, toml_key_loc(doc, node), doc->text, diags)) return false;
     if (!*node->key)
         return diags_input(diags, toml_key_loc(doc, node), doc->text, NULL, "the name of a %s is empty", kind_singular(kind));
     const struct dse_entry *old = catalog_find(c, kind, node->key);
@@ -373,6 +375,10 @@ static bool add_with_pattern(struct entries *e, size_t i)
 static bool add_entries(struct catalog *c, enum dse_kind kind, const struct toml_doc *doc, const struct toml_node *table,
                         struct diags *diags)
 {
+    char entries[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
+    if (table->n > CATALOG_ENTRIES_MAX)
+        return diags_input(diags, toml_key_loc(doc, table), doc->text, NULL, "%s has %s entries; at most %s", kind_plural(kind),
+                           text_count(entries, table->n), text_count(limit, CATALOG_ENTRIES_MAX));
     struct entries e = {c, kind, doc, table, xcalloc(table->n + 1, sizeof *e.state), 0, diags};
     bool ok = true;
     for (size_t i = 0; i < table->n; i++) ok = add_with_pattern(&e, i) && ok;

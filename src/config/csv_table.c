@@ -181,6 +181,17 @@ static struct srcloc place_of(const struct csv_table *t, size_t offset)
     return loc;
 }
 
+/* Where the lines of the rows begin, for messages about many of them. */
+static void find_rows(struct csv_table *t)
+{
+    const char *s = t->text;
+    int line = 1;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        for (; line < t->rows[i].line && *s; s++) line += *s == '\n';
+        t->rows[i].at = (size_t)(s - t->text);
+    }
+}
+
 static bool parse(struct reader *r)
 {
     const struct csv_table *t = r->table;
@@ -196,6 +207,7 @@ static bool parse(struct reader *r)
                             : done < length                  ? "a quote in the middle of a cell"
                                                              : "a quote that is not closed");
     csv_free(&parser);
+    find_rows(r->table);
     if (!r->ok || r->have_header) return r->ok;
     return diags_input(r->diags, (struct srcloc){t->file, 1, 1}, NULL, NULL, "is empty: it has no header");
 }
@@ -305,8 +317,7 @@ struct srcloc csv_table_loc(const struct csv_table *t, size_t row)
 struct srcloc csv_table_cell_loc(const struct csv_table *t, size_t row, size_t column)
 {
     struct srcloc loc = csv_table_loc(t, row);
-    const char *s = t->text;
-    for (int line = 1; line < loc.line; s++) line += *s == '\n';
+    const char *s = t->text + t->rows[row].at;
     bool quoted = false;
     for (; *s && column > 0; s++) {
         if (*s == '"') quoted = !quoted;
@@ -328,4 +339,24 @@ bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool
     return diags_input(diags, csv_table_cell_loc(t, row, column), t->text,
                        strchr(s, ',') ? "numbers have a decimal point, and nothing between thousands" : NULL,
                        "%s: \"%s\" is not a finite number", t->columns[column], s);
+}
+
+bool csv_table_quantity(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, struct csv_range range,
+                        double *ret, struct diags *diags)
+{
+    char v[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
+    if (!csv_table_number(t, row, column, may_be_empty, ret, diags)) return false;
+    if (isnan(*ret) || (*ret >= range.least && *ret <= range.most)) return true;
+    const bool below = *ret < range.least;
+    return diags_input(diags, csv_table_cell_loc(t, row, column), t->text, NULL, "%s: %s is %s %s", t->columns[column],
+                       text_number(v, *ret), below ? "below the minimum" : "above the maximum",
+                       text_number(limit, below ? range.least : range.most));
+}
+
+bool csv_table_check_rows(const struct csv_table *t, size_t most, struct diags *diags)
+{
+    char rows[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
+    if (t->n_rows <= most) return true;
+    return diags_input(diags, csv_table_loc(t, most), t->text, NULL, "the table has %s rows; at most %s",
+                       text_count(rows, t->n_rows), text_count(limit, most));
 }

@@ -10,6 +10,7 @@
 
 struct csv_row {
     int line;
+    size_t at;    /* where the line begins in the text */
     char **cells; /* as many as there are columns; "" for an empty one */
 };
 
@@ -55,6 +56,14 @@ char *csv_table_read_source(const char *path, struct diags *diags);
 
 /* The number in a cell. An empty cell is NaN if may_be_empty. Anything but a finite number is an error at its place. */
 bool csv_table_number(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, double *ret, struct diags *diags);
+/* The same of a quantity from `least` to `most`. */
+struct csv_range {
+    double least, most;
+};
+bool csv_table_quantity(const struct csv_table *t, size_t row, size_t column, bool may_be_empty, struct csv_range range,
+                        double *ret, struct diags *diags);
+/* Has the table at most so many rows? Else an error at the first that is too many. */
+bool csv_table_check_rows(const struct csv_table *t, size_t most, struct diags *diags);
 /* Where the header, a row, or one of its cells, begins. */
 struct srcloc csv_table_header_loc(const struct csv_table *t);
 struct srcloc csv_table_loc(const struct csv_table *t, size_t row);

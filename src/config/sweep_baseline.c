@@ -1,6 +1,7 @@
 /* [baseline] of a sweep file: one point of one model. */
 #include "config/sweep_internal.h"
 
+#include "base/hint.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 static bool unknown_key(struct reading *r, const struct model *m, const struct toml_node *node)
 {
+    if (diags_is_full(r->diags)) return false;
     const char **names = xcalloc(m->params.n + 1, sizeof *names);
     for (size_t i = 0; i < m->params.n; i++) names[i] = m->params.fields[i].name;
     names[m->params.n] = "model";

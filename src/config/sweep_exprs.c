@@ -2,6 +2,7 @@
 #include "config/sweep_internal.h"
 
 #include "base/xalloc.h"
+#include "model/names.h"
 #include "model/ratios.h"
 #include "model/served.h"
 
@@ -25,10 +26,7 @@ static bool is_identifier(const char *s)
  * or a metric of any model of the sweep? SQL does not tell upper from lower case. */
 static bool is_taken(const struct reading *r, const char *name)
 {
-    static const char *const own[] = {"id",    "model", "run",     "point",    "status",  "reason", "fidelity",    "first_id",
-                                      "rowid", "oid",   "_rowid_", "requests", "quality", "beyond", "known_tokens"};
-    bool taken = false;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) taken |= strcasecmp(own[i], name) == 0;
+    bool taken = name_of_column(name, NAME_OF_DERIVED) != NULL;
     taken |= r->out->compares && metrics_have(ratio_metrics, name);
     taken |= r->out->averages && metrics_have(served_metrics, name);
     for (size_t m = 0; m < r->out->n_models; m++) {

@@ -107,6 +107,7 @@ static bool unknown_param(struct reading *r, const struct toml_node *node, const
     if (node->type == TOML_TABLE && registry_find(node->key))
         return diags_input(r->diags, toml_key_loc(r->doc, node), r->doc->text, "add it to models, or leave this section out",
                            "[params.%s]: the sweep has no model \"%s\"", node->key, node->key);
+    if (diags_is_full(r->diags)) return false;
     const char **names = NULL;
     size_t n = 0;
     for (size_t m = 0; m < r->out->n_models; m++) {

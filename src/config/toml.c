@@ -1,5 +1,6 @@
 #include "config/toml.h"
 
+#include "base/hint.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "config/toml_scan.h"
@@ -139,12 +140,14 @@ bool toml_check_keys(const struct toml_doc *doc, const struct toml_node *table, 
         bool known = false;
         for (size_t k = 0; k < n && !known; k++) known = strcmp(allowed[k], key) == 0;
         if (known) continue;
+        ok = false;
+        if (diags_is_full(diags)) continue;
         struct text hint;
         text_init(&hint);
         const char *near = text_nearest(key, allowed, n);
         if (near) text_addf(&hint, "did you mean \"%s\"?", near);
         for (size_t k = 0; !near && k < n; k++) text_addf(&hint, "%s%s", k ? ", " : "known keys: ", allowed[k]);
-        ok = diags_input(diags, toml_key_loc(doc, &table->children[i]), doc->text, hint.s, "unknown key \"%s\"", key);
+        diags_input(diags, toml_key_loc(doc, &table->children[i]), doc->text, hint.s, "unknown key \"%s\"", key);
         text_release(&hint);
     }
     return ok;

@@ -45,11 +45,17 @@ const struct dse_metric dse_common_metrics[] = {
     DSE_METRIC_END,
 };
 
+/* Where b is 0 it is infinite, or no number: a model of others may say that a step takes no time. */
+__attribute__((no_sanitize("undefined"))) static double over(double a, double b)
+{
+    return a / b;
+}
+
 /* A share of a peak. The event level counts in whole picoseconds: a short step at the peak may come out some parts in 10^9 above
  * it. */
 static double share_of(double done, double peak)
 {
-    const double share = done / peak, rounding = 1e-7;
+    const double share = over(done, peak), rounding = 1e-7;
     return share > 1 && share < 1 + rounding ? 1 : share;
 }
 
@@ -58,15 +64,15 @@ struct dse_common dse_common_of(const struct dse_totals *t)
     static const struct dse_bill none = {0};
     struct dse_priced priced;
     const struct dse_bill *bill = t->bill ? t->bill : &none;
-    dse_bill_price(bill, t->joules / t->seconds, t->tokens / t->seconds, &priced);
+    dse_bill_price(bill, over(t->joules, t->seconds), over(t->tokens, t->seconds), &priced);
     return (struct dse_common){
-        .tokens_per_s = t->tokens / t->seconds,
+        .tokens_per_s = over(t->tokens, t->seconds),
         .latency_us = t->seconds * DSE_US_PER_S,
         .attention_us = t->attention_s * DSE_US_PER_S,
-        .energy_mj = t->joules * DSE_MJ_PER_J / t->tokens,
-        .power_w = t->joules / t->seconds,
+        .energy_mj = over(t->joules * DSE_MJ_PER_J, t->tokens),
+        .power_w = over(t->joules, t->seconds),
         .area_mm2 = t->area_mm2,
-        .dram_mib = t->bytes / (DSE_MIB * t->tokens),
+        .dram_mib = over(t->bytes, DSE_MIB * t->tokens),
         .compute_utilization = share_of(t->ops, t->peak_ops * t->seconds),
         .dram_utilization = share_of(t->bytes, t->peak_bytes * t->seconds),
         .bound = t->bound,

@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "model/names.h"
+#include "model/plugin_try.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -49,6 +51,19 @@ static bool is_identifier(const char *s)
     return *s == '\0';
 }
 
+/* Where the names of a plug-in are refused. */
+struct refusing {
+    const char *file, *model;
+    struct diags *diags;
+};
+
+static void refuse_name(void *user, const char *name, const char *message)
+{
+    const struct refusing *r = user;
+    (void)name;
+    diags_input(r->diags, (struct srcloc){.file = r->file}, NULL, "give it another name", "model %s: %s", r->model, message);
+}
+
 static bool check_model(const char *file, const struct dse_model *m, struct diags *diags)
 {
     const struct srcloc loc = {.file = file};
@@ -60,7 +75,7 @@ static bool check_model(const char *file, const struct dse_model *m, struct diag
     if (!m->params || !m->metrics || !m->estimate || !m->title || !m->cite)
         return diags_input(diags, loc, NULL, "include/dse/model.h says which members may be NULL",
                            "the model %s lacks params, metrics, estimate, title or cite", m->name);
-    return true;
+    return names_check(m, refuse_name, &(struct refusing){file, m->name, diags});
 }
 
 /* ---- loading ----------------------------------------------------------------------------------------------------------------- */
@@ -136,6 +151,11 @@ static bool open_plugin(const char *file, uint64_t contents, struct diags *diags
     return add_models(file, p, diags);
 }
 
+static bool open_in_child(const char *file, struct diags *diags)
+{
+    return open_plugin(file, 0, diags);
+}
+
 bool plugin_load(const char *file, struct diags *diags)
 {
     char real[PATH_MAX];
@@ -147,7 +167,7 @@ bool plugin_load(const char *file, struct diags *diags)
     const uint64_t contents = text_hash(TEXT_HASH_INIT, bytes, n);
     free(bytes);
     const struct plugin *before = find_loaded(real);
-    if (!before) return open_plugin(real, contents, diags);
+    if (!before) return plugin_try(real, open_in_child, diags) && open_plugin(real, contents, diags);
     return before->contents == contents || plugin_changed(file, diags);
 }
 

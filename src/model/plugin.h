@@ -5,8 +5,9 @@
 #include "base/diag.h"
 #include "model/registry.h"
 
-/* Load a plug-in and add its models. A file that is loaded already is left alone. False with errors: not there, no plug-in, of
- * other headers, a model that exists, another file than was loaded from there. Not thread-safe, as the registry. */
+/* Load a plug-in and add its models. A file that is loaded already is left alone. False with errors: not there, cut short, no
+ * plug-in, of other headers, a model that exists, names that are taken, a crash in a child that loads it first, another file than
+ * was loaded from there. Not thread-safe, as the registry. */
 bool plugin_load(const char *file, struct diags *diags);
 /* Say that a file of a model, of any kind, is not what was loaded from there. Always false. */
 bool plugin_changed(const char *file, struct diags *diags);

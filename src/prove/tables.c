@@ -1,8 +1,7 @@
 /* What a model's tables say: units, docs, names. */
 #include "prove/prove_internal.h"
 
-#include "model/ratios.h"
-#include "model/served.h"
+#include "model/names.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -37,35 +36,34 @@ static bool prove_unit(const struct model *m, const struct field *f, struct diag
 
 static bool prove_field(const struct model *m, const struct field *f, struct diags *diags)
 {
-    static const char *const reserved[] = {"id",       "run",     "point",  "status",     "reason", "fidelity",
-                                           "first_id", "quality", "beyond", "max_points", "model",  "requests"};
     bool ok = true;
     if (!f->doc || !*f->doc || ends_with(f->doc, "."))
         ok = prove_fail(m, diags, "%s: its doc is missing or ends in a full stop", f->name);
     if (!f->source) ok = prove_fail(m, diags, "%s has no source", f->name);
     ok = prove_unit(m, f, diags) && ok;
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (strcmp(f->name, reserved[i]) == 0)
-            ok = prove_fail(m, diags, "%s: the name is taken by every table of results", f->name);
-    static const struct dse_metric *const added[] = {ratio_metrics, served_metrics};
-    for (size_t i = 0; i < sizeof added / sizeof *added; i++)
-        if (metrics_have(added[i], f->name))
-            ok = prove_fail(m, diags, "%s: the name is taken by what sweeps add to the metrics of a model", f->name);
     if (f->type == DSE_TYPE_ENUM ? !f->choices || !f->choices[0] : f->type != DSE_TYPE_REF && !(f->min < f->max))
         ok = prove_fail(m, diags, "%s has an empty range", f->name);
     return ok;
 }
 
-/* Every name of a schema once, and in none of the others. */
-static bool prove_names(const struct model *m, const struct schema *s, const struct schema *const *others, struct diags *diags)
+static bool prove_fields(const struct model *m, const struct schema *s, struct diags *diags)
 {
     bool ok = true;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct field *f = &s->fields[i];
-        ok = prove_field(m, f, diags) && ok;
-        if (schema_find(s, f->name) != f) ok = prove_fail(m, diags, "%s is there twice", f->name);
-        for (size_t k = 0; others[k]; k++)
-            if (schema_find(others[k], f->name)) ok = prove_fail(m, diags, "%s is there twice, in two tables", f->name);
+    for (size_t i = 0; i < s->n; i++) ok = prove_field(m, &s->fields[i], diags) && ok;
+    return ok;
+}
+
+/* Names of equations once, and in none of the tables that results have. */
+static bool prove_equations_apart(const struct model *m, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; i < m->equations.n; i++) {
+        const struct field *f = &m->equations.fields[i];
+        const char *taken = name_of_column(f->name, NAME_OF_METRIC);
+        if (taken) ok = prove_fail(m, diags, "an equation cannot be called \"%s\": %s", f->name, taken);
+        if (schema_find(&m->equations, f->name) != f) ok = prove_fail(m, diags, "%s is there twice", f->name);
+        if (schema_find(&m->params, f->name) || schema_find(&m->metrics, f->name))
+            ok = prove_fail(m, diags, "%s is there twice, in two tables", f->name);
     }
     return ok;
 }
@@ -83,16 +81,26 @@ static bool prove_requests(const struct model *m, struct diags *diags)
     return ok;
 }
 
+struct refusing {
+    const struct model *m;
+    struct diags *diags;
+};
+
+static void refuse_name(void *user, const char *name, const char *message)
+{
+    const struct refusing *r = user;
+    (void)name;
+    prove_fail(r->m, r->diags, "%s", message);
+}
+
 bool prove_tables(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags)
 {
     (void)catalog;
-    static const char *const tables[] = {"comparison", "front", "run", "block", "column_info", "pareto"};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (strcmp(m->desc->name, tables[i]) == 0) ok = prove_fail(m, diags, "a table of every database has its name");
-    ok = prove_names(m, &m->params, (const struct schema *const[]){&m->metrics, &m->equations, NULL}, diags) && ok;
-    ok = prove_names(m, &m->metrics, (const struct schema *const[]){&m->equations, NULL}, diags) && ok;
-    ok = prove_names(m, &m->equations, (const struct schema *const[]){NULL}, diags) && ok;
+    bool ok = names_check(m->desc, refuse_name, &(struct refusing){m, diags});
+    ok = prove_fields(m, &m->params, diags) && ok;
+    ok = prove_fields(m, &m->metrics, diags) && ok;
+    ok = prove_fields(m, &m->equations, diags) && ok;
+    ok = prove_equations_apart(m, diags) && ok;
     for (size_t i = 0; i < m->params.n; i++)
         if (m->params.fields[i].source && !*m->params.fields[i].source)
             ok = prove_fail(m, diags, "%s does not say where it comes from", m->params.fields[i].name);

@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 #include "space/space_internal.h"
 
+#include <dse/bound.h>
 #include <dse/workload.h>
 #include <math.h>
 #include <stdlib.h>
@@ -300,6 +301,7 @@ static bool bound_measured(struct comparer *c, const struct comparer_box *box, s
     if (!corners_enclose(b, c->params, c->upper)) return false;
     memset(c->metrics, 0, b->model->desc->metrics_size);
     memset(c->ceiling, 0, b->model->desc->metrics_size);
+    dse_bound_nothing(b->model->desc->metrics, c->metrics, c->ceiling);
     if (!b->model->desc->bound(c->params, c->upper, c->metrics, c->ceiling)) return false;
     *ret_floor = measure(&c->own, c->metrics);
     *ret_ceiling = measure(&c->own, c->ceiling);

@@ -96,10 +96,8 @@ enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size
     memset(b->floor, 0, b->size);
     memset(b->ceiling, 0, b->size);
     b->box = (struct expr_box){lo, hi, b->floor, b->ceiling};
-    if (!has_bound(b->space))
-        know_nothing(b);
-    else if (!model->bound(lo, hi, b->floor, b->ceiling))
-        return BOUNDS_IMPOSSIBLE;
+    know_nothing(b); /* of what the model's bound does not set */
+    if (has_bound(b->space) && !model->bound(lo, hi, b->floor, b->ceiling)) return BOUNDS_IMPOSSIBLE;
     if (b->comparer) bound_ratios(b);
     for (size_t i = 0; i < b->space->sweep->n_constraints; i++) {
         if (!b->constraints[i]) continue;

@@ -14,7 +14,7 @@ struct mix {
     const struct field *phase, *context, *prompt, *generate;        /* NULL: the model has no such parameter */
     const struct field *draft, *chunk, *spread;                     /* of decode steps alone */
     const struct field *rate, *latency, *attention, *energy, *chip; /* or metric */
-    const struct field *usd;                                        /* NULL: what a request costs is not known (mix_knows_dollars) */
+    const struct field *usd;                                        /* NULL: what a request costs is not known */
     size_t *choices;                                                /* where those of a metric that is a name begin, one a metric */
     size_t n_choices;                                               /* of all together */
 };
@@ -253,7 +253,7 @@ static void put_means(const struct mixer *r, void *metrics)
     }
 }
 
-/* ---- what a request costs ------------------------------------------------------------------------------------------------------ */
+/* ---- what a request costs ---------------------------------------------------------------------------------------------------- */
 
 /* Make the parameters, before resolve(), those of the request's other phase. A prompt is computed without drafts, and without
  * parts of other prompts. */
@@ -293,7 +293,7 @@ struct served mixer_served(const struct mixer *r)
     return served_of(&r->served);
 }
 
-/* ---- all requests -------------------------------------------------------------------------------------------------------------- */
+/* ---- all requests ------------------------------------------------------------------------------------------------------------ */
 
 enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct dse_breakdown *parts, const char **ret_reason)
 {

@@ -40,8 +40,8 @@ void mixer_free(struct mixer *r);
  * judge is told of all requests that are run. In closed form this allocates only when a reason comes for the first time. */
 enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct dse_breakdown *parts, const char **ret_reason);
 
-/* What the requests of the last run cost (model/served.h). Their other phase, which is no part of the metrics, is in closed form: of
- * a row at event level it is not known. */
+/* What the requests of the last run cost (model/served.h). Their other phase, which is no part of the metrics, is in closed form:
+ * of a row at event level it is not known. */
 struct served mixer_served(const struct mixer *r);
 
 #endif

@@ -25,6 +25,11 @@ uint64_t space_points_of(const struct sweep_file *s, size_t m)
 static bool check_axes(const struct sweep_file *s, const struct binding *b, struct diags *diags)
 {
     bool ok = true;
+    size_t axes = 0;
+    for (size_t i = 0; i < b->model->params.n; i++) axes += space_is_axis(b, i);
+    if (axes > SPACE_AXES_MAX)
+        ok = diags_input(diags, (struct srcloc){.file = s->doc->file}, NULL, NULL, "model %s has %zu axes in the sweep; at most %d",
+                         b->model->desc->name, axes, SPACE_AXES_MAX);
     for (size_t i = 0; i < b->model->params.n; i++) {
         const struct given *g = &b->given[i];
         if (!g->is_given || g->values) continue;

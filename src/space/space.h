@@ -88,7 +88,7 @@ void space_point(const struct space *sp, uint64_t index, void *params);
 
 /* The axes, in the order of a point's digits, of which the last runs fastest. A digit counts the values of its axis in the order of
  * the file. */
-enum { SPACE_AXES_MAX = 256 }; /* more than any model has parameters; a test of the registry checks */
+enum { SPACE_AXES_MAX = 256 }; /* more than any model of dse has parameters; a sweep with more is refused */
 struct space_axis {
     const struct field *field;
     uint64_t n;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "model/names.h"
 #include "store/db.h"
 #include "store/digest.h"
 #include "store/seal.h"
@@ -184,9 +185,26 @@ bool schema_create_common(const struct db *db, struct diags *diags)
            db_exec(db, diags, "PRAGMA application_id=%d; PRAGMA user_version=%d", DB_APPLICATION_ID, DB_VERSION);
 }
 
+/* Two models of one database: the tables and views of one are not those of the other. Where both are loaded, one of them is
+ * refused then. */
+static bool check_apart(const struct db *db, const char *model, struct diags *diags)
+{
+    struct model_list models;
+    bool ok = model_list_read(db, "main", &models, diags);
+    for (size_t i = 0; i < models.n; i++) {
+        const char *other = models.names[i];
+        if (name_ending(model, other) || name_ending(other, model))
+            ok = diags_input(diags, (struct srcloc){.file = db->path}, NULL, "a database of its own: -o FILE",
+                             "the file has results of model %s, whose tables model %s cannot stand beside", other, model);
+    }
+    model_list_release(&models);
+    return ok;
+}
+
 bool schema_create_bare(const struct db *db, const char *model, struct diags *diags)
 {
-    return db_exec(db, diags,
+    return check_apart(db, model, diags) &&
+           db_exec(db, diags,
                    "CREATE TABLE IF NOT EXISTS main.\"%w_all\"(id INTEGER PRIMARY KEY, run INTEGER, point INTEGER, status TEXT,"
                    " reason TEXT, fidelity TEXT);"
                    "CREATE TABLE IF NOT EXISTS main.\"%w_fixed\"(run INTEGER PRIMARY KEY, first_id INTEGER NOT NULL,"

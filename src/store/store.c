@@ -230,10 +230,7 @@ static bool open_model(struct store *st, size_t m, const struct store_table *t, 
 static bool open_tables(struct store *st, const struct run_info *info, const struct store_table *tables, size_t n, unsigned flags,
                         struct diags *diags)
 {
-    bool ok = true;
-    for (size_t i = 0; i < n; i++) ok = schema_check_names(&tables[i], diags) && ok;
-    if (!ok) return false;
-    ok = db_begin(&st->db, diags);
+    bool ok = db_begin(&st->db, diags);
     ok = ok && find_or_begin(st, info, tables, n, flags, diags) && complete_digests(st, tables, n, diags);
     ok = db_end(&st->db, ok, diags);
     st->fidelity = xstrdup(info->fidelity);
@@ -252,6 +249,9 @@ static bool open_tables(struct store *st, const struct run_info *info, const str
 struct store *store_open_tables(const char *path, const struct run_info *info, const struct store_table *tables, size_t n_tables,
                                 unsigned flags, struct diags *diags)
 {
+    bool named = true; /* asked before a file is made */
+    for (size_t i = 0; i < n_tables; i++) named = schema_check_names(&tables[i], diags) && named;
+    if (!named) return NULL;
     struct store *st = xcalloc(1, sizeof *st);
     const bool opened = flags & STORE_PRIVATE ? db_open_private(&st->db, path, diags) : db_open_writer(&st->db, path, diags);
     if (opened && open_tables(st, info, tables, n_tables, flags, diags)) return st;

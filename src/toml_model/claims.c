@@ -16,10 +16,20 @@ static const char *const kinds[] = {"input", "equation", "derived", "measured", 
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------------- */
 
-static const char *line_at(const char *text, int line)
+/* Where each line of the file begins. The caller frees it. */
+static const char **find_lines(const char *text)
 {
-    for (; line > 1 && *text; text++) line -= *text == '\n';
-    return text;
+    size_t n = 2;
+    for (const char *s = text; (s = strchr(s, '\n')) != NULL; s++) n++;
+    const char **lines = xcalloc(n, sizeof *lines);
+    n = 0;
+    for (const char *s = text; s; s = strchr(s, '\n'), s = s ? s + 1 : NULL) lines[n++] = s;
+    return lines;
+}
+
+static const char *line_at(const struct toml_model *m, int line)
+{
+    return m->lines[line - 1];
 }
 
 static bool begins(const char *s, const char *with)
@@ -53,7 +63,7 @@ static char *claims_text(const struct toml_model *m, const struct toml_node *cla
     for (size_t i = 0; i < claims->n; i++)
         for (int k = 0; k < ROW_KEYS; k++) {
             const struct toml_node *n = toml_get(&claims->children[i], row_keys[k]);
-            if (n) blank_line(text + (line_at(m->doc->text, n->key_line) - m->doc->text));
+            if (n) blank_line(text + (line_at(m, n->key_line) - m->doc->text));
         }
     return text;
 }
@@ -82,7 +92,7 @@ static void add_number(const struct toml_model *m, struct text *t, const struct 
         add_text(t, n ? n->string : "", false);
         return;
     }
-    const char *s = line_at(m->doc->text, n->line) + n->column - 1;
+    const char *s = line_at(m, n->line) + n->column - 1;
     add_cell(t, s, strcspn(s, " \t\r\n#"), false);
 }
 
@@ -99,7 +109,7 @@ static bool check_row(const struct toml_model *m, const struct toml_node *c, str
 {
     static const char hint[] =
         "number = 18.6, unit = \"1/s\", quantity = \"tokens a second\", source = \"Table 2\", each in a line";
-    if (c->type != TOML_TABLE || *line_at(m->doc->text, c->key_line) != '[')
+    if (c->type != TOML_TABLE || *line_at(m, c->key_line) != '[')
         return diags_input(diags, toml_key_loc(m->doc, c), m->doc->text, "[claims.NAME], and its keys below",
                            "a claim is a table with a header");
     const struct toml_node *number = toml_get(c, "number");
@@ -145,6 +155,7 @@ bool read_claims(struct toml_model *m, struct diags *diags)
     const struct toml_node *claims = toml_expect(m->doc, &m->doc->root, "claims", TOML_TABLE, diags);
     if (!claims) return !toml_get(&m->doc->root, "claims");
     struct text t;
+    m->lines = find_lines(m->doc->text);
     text_init(&t);
     text_add(&t, "id,system,paper,location,quantity,value,value_hi,unit,conditions,kind,modelable,how,split\n");
     bool ok = true;
@@ -155,5 +166,7 @@ bool read_claims(struct toml_model *m, struct diags *diags)
     }
     m->claims_csv = text_detach(&t);
     m->claims_toml = claims_text(m, claims);
+    free(m->lines);
+    m->lines = NULL;
     return ok;
 }

@@ -257,28 +257,54 @@ static struct kind emit_choose(struct compiling *c, const struct formula_node *n
     return compile_same(c, n, yes, no, "a choice");
 }
 
+/* More than a model may have is told once. */
+static bool is_within_limits(struct compiling *c, const struct formula_node *n)
+{
+    char most[TEXT_NUMBER_MAX];
+    if (c->depth > MODEL_DEPTH_MAX)
+        compile_fail(
+            c, n, "give parts of it names of their own",
+            xasprintf("terms, functions and equations stand inside each other; at most %s do", text_count(most, MODEL_DEPTH_MAX)));
+    if (++c->m->terms == MODEL_TERMS_MAX + 1)
+        compile_fail(c, n, "give what stands in several places a name of its own, among the equations",
+                     xasprintf("the formulas have more terms, with the functions that stand in them; at most %s",
+                               text_count(most, MODEL_TERMS_MAX)));
+    c->ok = c->ok && c->m->terms <= MODEL_TERMS_MAX;
+    return c->ok;
+}
+
+static struct kind emit_node(struct compiling *c, const struct formula_node *n, struct text *out)
+{
+    switch (n->kind) {
+    case FORMULA_NUMBER:
+        text_addf(out, n->number < 0 ? "(%.17g)" : "%.17g", n->number);
+        return (struct kind){n->dim, n->number == 0};
+    case FORMULA_NAME: return emit_name(c, n, out);
+    case FORMULA_BINARY: return emit_binary(c, n, out);
+    case FORMULA_CHOOSE: return emit_choose(c, n, out);
+    case FORMULA_CALL: return compile_call(c, n, out);
+    case FORMULA_NEGATE:
+    case FORMULA_NOT: {
+        text_add(out, n->kind == FORMULA_NOT ? "(" : "(-");
+        const struct kind k = compile_node(c, n->args[0], out);
+        text_add(out, n->kind == FORMULA_NOT ? "==0)" : ")");
+        return n->kind == FORMULA_NOT ? compile_pure(c, n, k, "!") : k;
+    }
+    default:
+        return compile_fail(c, n, NULL,
+                            xasprintf(n->kind == FORMULA_LOOP ? "a loop stands in sum(), most() or least()"
+                                                              : "a string can only be compared, by == or !="));
+    }
+}
+
 struct kind compile_node(struct compiling *c, int node, struct text *out)
 {
     const struct formula_node n = c->f->nodes[node];
-    if (!c->ok) return kind_any;
-    switch (n.kind) {
-    case FORMULA_NUMBER: text_addf(out, n.number < 0 ? "(%.17g)" : "%.17g", n.number); return (struct kind){n.dim, n.number == 0};
-    case FORMULA_NAME: return emit_name(c, &n, out);
-    case FORMULA_BINARY: return emit_binary(c, &n, out);
-    case FORMULA_CHOOSE: return emit_choose(c, &n, out);
-    case FORMULA_CALL: return compile_call(c, &n, out);
-    case FORMULA_NEGATE:
-    case FORMULA_NOT: {
-        text_add(out, n.kind == FORMULA_NOT ? "(" : "(-");
-        const struct kind k = compile_node(c, n.args[0], out);
-        text_add(out, n.kind == FORMULA_NOT ? "==0)" : ")");
-        return n.kind == FORMULA_NOT ? compile_pure(c, &n, k, "!") : k;
-    }
-    default:
-        return compile_fail(c, &n, NULL,
-                            xasprintf(n.kind == FORMULA_LOOP ? "a loop stands in sum(), most() or least()"
-                                                             : "a string can only be compared, by == or !="));
-    }
+    if (!c->ok || !is_within_limits(c, &n)) return kind_any;
+    c->depth++;
+    const struct kind ret = emit_node(c, &n, out);
+    c->depth--;
+    return ret;
 }
 
 /* An equation's phase, from that of what it needs (struct equation). */
@@ -303,14 +329,17 @@ static void set_place(struct toml_model *m, struct equation *e)
 static bool compile_loop(struct toml_model *m, int i, struct compiling *above, struct diags *diags)
 {
     const int operand = m->equations[i].operand;
-    struct compiling here = {.m = m, .equation = i, .above = above, .diags = diags, .ok = true};
-    const bool ok = compile(m, operand, &here, diags);
+    struct compiling here = {.m = m, .equation = i, .above = above, .depth = above ? above->depth : 0, .diags = diags, .ok = true};
+    bool ok = compile(m, operand, &here, diags);
     struct equation *e = &m->equations[i];
     e->needs = xcalloc(1, sizeof *e->needs);
     e->needs[e->n_needs++] = operand;
     e->measure = (struct measure){1, m->equations[operand].measure.dim};
     e->phase = m->equations[operand].phase;
     e->order = m->n_ordered++;
+    if (ok && e->phase > 2 * MODEL_LOOPS_MAX)
+        ok = diags_input(diags, e->loc, m->doc->text, "sum what can be summed in one loop",
+                         "loops need each other in a row; at most %d do", MODEL_LOOPS_MAX);
     return ok;
 }
 
@@ -337,7 +366,8 @@ static bool check_unit(struct compiling *c, struct kind k)
 static bool compile_formula(struct toml_model *m, int i, struct compiling *above, struct diags *diags)
 {
     const struct formula f = m->equations[i].formula;
-    struct compiling c = {.m = m, .equation = i, .f = &f, .above = above, .diags = diags, .ok = true};
+    struct compiling c = {
+        .m = m, .equation = i, .f = &f, .above = above, .depth = above ? above->depth : 0, .diags = diags, .ok = true};
     struct text value;
     text_init(&value);
     text_init(&c.before);

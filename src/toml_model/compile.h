@@ -20,6 +20,7 @@ struct compiling {
     struct text before;                /* assignments that come first */
     struct diags *diags;
     struct compiling *above; /* the equation that needs this one */
+    int depth;               /* terms that the one at hand stands in, with those of the equations above */
     bool ok;
 };
 

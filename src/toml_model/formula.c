@@ -283,7 +283,6 @@ static int choice(struct parsing *p)
 
 bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags)
 {
-    enum { LENGTH_MAX = 5000 };
     *ret = (struct formula){.doc = doc, .node = node};
     struct parsing p = {.out = ret, .diags = diags, .deepest = FORMULA_DEPTH_MAX};
     if (node->type == TOML_INTEGER || node->type == TOML_FLOAT) {
@@ -296,9 +295,11 @@ bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct
     if (node->type != TOML_STRING)
         return diags_input(diags, toml_loc(doc, node), doc->text, example, "a formula is a string or a number, not %s",
                            toml_type_name(node->type));
-    if (strlen(node->string) > LENGTH_MAX)
+    char length[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX];
+    if (strlen(node->string) > FORMULA_LENGTH_MAX)
         return diags_input(diags, toml_loc(doc, node), NULL, "give parts of it names of their own",
-                           "the formula is longer than %d characters", LENGTH_MAX);
+                           "the formula has %s characters; at most %s", text_count(length, strlen(node->string)),
+                           text_count(most, FORMULA_LENGTH_MAX));
     p.text = p.at = node->string;
     ret->root = choice(&p);
     skip_space(&p);

@@ -16,6 +16,7 @@
 #define DSE_TOML_MODEL_FORMULA_H
 
 #include "base/diag.h"
+#include "base/limits.h"
 #include "config/toml.h"
 #include "toml_model/measure.h"
 
@@ -33,7 +34,7 @@ enum formula_kind {
 enum formula_operator { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POW, OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE, OP_AND, OP_OR, OP_COUNT };
 extern const char *const formula_operators[OP_COUNT];
 
-enum { FORMULA_ARGUMENTS_MAX = 8, FORMULA_DEPTH_MAX = 64, FORMULA_MADE_DEPTH_MAX = 1000 };
+enum { FORMULA_ARGUMENTS_MAX = 8, FORMULA_MADE_DEPTH_MAX = 1000 };
 
 struct formula_node {
     enum formula_kind kind;

@@ -8,14 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EQUATIONS_MAX = 2000 };
-
 /* An equation of the formula at `node`. -1 with an error added. */
 static int read_equation(struct toml_model *m, struct equation e, const struct toml_node *node, struct diags *diags)
 {
-    const bool parsed = m->n_equations < EQUATIONS_MAX ? formula_parse(&e.formula, m->doc, node, diags)
-                                                       : diags_input(diags, toml_loc(m->doc, node), NULL, NULL,
-                                                                     "there are more than %d formulas", EQUATIONS_MAX);
+    const bool parsed =
+        m->n_equations < MODEL_FORMULAS_MAX
+            ? formula_parse(&e.formula, m->doc, node, diags)
+            : diags_input(diags, toml_loc(m->doc, node), NULL, NULL, "there are more formulas; at most %d", MODEL_FORMULAS_MAX);
     if (!parsed) {
         formula_release(&e.formula);
         free(e.name);

@@ -144,6 +144,7 @@ struct point_context;
 struct toml_model {
     struct toml_doc *doc;
     char *file;
+    const char **lines; /* of the document, while [claims] is read */
 
     /* what the descriptor is made of */
     struct dse_model desc;
@@ -168,6 +169,8 @@ struct toml_model {
     struct input *inputs;
     int n_inputs;
     int n_slots;
+    int terms;           /* of the formulas that are compiled */
+    size_t shared_bytes; /* that simplify() has looked at */
     struct machine_room room;
 
     struct condition *conditions;

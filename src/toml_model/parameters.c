@@ -22,6 +22,9 @@ bool check_name(const struct toml_model *m, const struct toml_node *key, struct 
     const char *s = key->key;
     bool ok = islower((unsigned char)*s) || *s == '_';
     for (; ok && *s; s++) ok = islower((unsigned char)*s) || isdigit((unsigned char)*s) || *s == '_';
+    if (ok && strlen(key->key) > NAME_LENGTH_MAX)
+        return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, NULL, "the name has %zu characters; at most %d",
+                           strlen(key->key), NAME_LENGTH_MAX);
     return ok || diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "small letters, digits and _", "\"%s\" is no name",
                              key->key);
 }

@@ -108,40 +108,40 @@ static void add_loop(struct toml_model *m, struct plan *p, int phase, enum domai
     free(inner);
 }
 
-/* Everything that is read outside of the stage: by other stages, by parts, as a sum or as one of the roots. */
-static bool *kept_by(const struct toml_model *m, const struct plan *p, const struct stage *s, const int *roots, int n)
+/* How often slots are read: by stages of the plans, by parts, as one of the roots. The caller frees it. */
+static int *count_uses(const struct toml_model *m, const struct plan *p, const int *roots, int n, const struct plan *behind)
 {
     int *uses = xcalloc((size_t)m->n_slots + 1, sizeof *uses);
-    bool *keep = xcalloc((size_t)m->n_slots + 1, sizeof *keep);
-    for (int i = 0; p && i < p->n_stages; i++)
-        if (&p->stages[i] != s) count_slots(p->stages[i].code, uses);
+    for (int i = 0; p && i < p->n_stages; i++) count_slots(p->stages[i].code, uses);
+    for (int i = 0; behind && i < behind->n_stages; i++) count_slots(behind->stages[i].code, uses);
     for (int i = 0; p && i < m->n_parts; i++) count_slots(m->parts[i].stage.code, uses);
     for (int i = 0; i < n; i++)
         if (roots[i] >= 0) uses[m->equations[roots[i]].slot]++;
-    for (int i = 0; i < s->n_sums; i++) uses[m->equations[m->equations[s->sums[i]].operand].slot]++;
-    for (int i = 0; i < m->n_slots; i++) keep[i] = uses[i] > 0;
-    free(uses);
-    return keep;
+    return uses;
 }
 
-static void simplify_stage(struct toml_model *m, const struct plan *p, struct stage *s, const int *roots, int n,
-                           const struct plan *behind)
+/* `uses`: of n slots. What is read outside of the stage is kept, and what it sums. */
+static void simplify_stage(struct toml_model *m, struct stage *s, const int *uses, int n, bool is_own)
 {
     if (!s->code) return;
-    bool *keep = kept_by(m, p, s, roots, n);
-    int *uses = xcalloc((size_t)m->n_slots + 1, sizeof *uses);
-    for (int i = 0; behind && i < behind->n_stages; i++) count_slots(behind->stages[i].code, uses);
-    for (int i = 0; i < m->n_slots; i++) keep[i] = keep[i] || uses[i] > 0;
+    bool *keep = xcalloc((size_t)m->n_slots + 1, sizeof *keep);
+    int *own = xcalloc((size_t)m->n_slots + 1, sizeof *own);
+    if (is_own) count_slots(s->code, own);
+    for (int i = 0; i < n; i++) keep[i] = uses[i] > own[i];
+    for (int i = 0; i < s->n_sums; i++) keep[m->equations[m->equations[s->sums[i]].operand].slot] = true;
     char *code = simplify(m, s->code, keep);
     free(s->code);
     s->code = code;
-    free(uses);
+    free(own);
     free(keep);
 }
 
 void plan_simplify(struct toml_model *m, struct plan *p, const int *roots, int n, const struct plan *behind)
 {
-    for (int i = 0; i < p->n_stages; i++) simplify_stage(m, p, &p->stages[i], roots, n, behind);
+    const int n_slots = m->n_slots; /* those that are made meanwhile are of one stage alone */
+    int *uses = count_uses(m, p, roots, n, behind);
+    for (int i = 0; i < p->n_stages; i++) simplify_stage(m, &p->stages[i], uses, n_slots, true);
+    free(uses);
 }
 
 void plan_make(struct toml_model *m, const int *roots, int n, const struct plan *before, struct plan *ret)
@@ -174,7 +174,9 @@ void stage_make(struct toml_model *m, enum domain domain, const int *roots, int 
     for (int i = 0; i < n; i++)
         if (roots[i] >= 0) mark(m, roots[i], wanted);
     fill_loop(m, ret, wanted, order);
-    simplify_stage(m, NULL, ret, roots, n, NULL);
+    int *uses = count_uses(m, NULL, roots, n, NULL);
+    simplify_stage(m, ret, uses, m->n_slots, false);
+    free(uses);
     free(order);
     free(wanted);
 }

@@ -330,11 +330,18 @@ bool point_shortage(const struct toml_model *m, const void *params, const char *
 
 /* ---- estimate ---------------------------------------------------------------------------------------------------------------- */
 
+/* A peak may be 0: it is the model's. */
+__attribute__((no_sanitize("undefined"))) static double over(double work, double peak)
+{
+    return work / peak;
+}
+
 /* What limits the step: the shares of its time that the model gives, or what the operations and the bytes take at the peaks. */
 static int32_t bound_of(const struct point_context *c, const struct dse_totals *t)
 {
     const int *e = c->m->totals;
-    const double compute = of(c, e[TOTAL_COMPUTE], t->ops / t->peak_ops), dram = of(c, e[TOTAL_DRAM], t->bytes / t->peak_bytes);
+    const double compute = of(c, e[TOTAL_COMPUTE], over(t->ops, t->peak_ops)),
+                 dram = of(c, e[TOTAL_DRAM], over(t->bytes, t->peak_bytes));
     return dse_bound_of(isnan(compute) ? 0 : compute, isnan(dram) ? 0 : dram, of(c, e[TOTAL_LATENCY], 0));
 }
 
@@ -375,7 +382,8 @@ static double part_seconds(const struct point_context *c, const struct part_row 
                            enum total peak)
 {
     if (p->equations[said] >= 0) return of(c, p->equations[said], 0);
-    return p->equations[work] >= 0 && c->m->totals[peak] >= 0 ? of(c, p->equations[work], 0) / of(c, c->m->totals[peak], 1) : 0;
+    return p->equations[work] >= 0 && c->m->totals[peak] >= 0 ? over(of(c, p->equations[work], 0), of(c, c->m->totals[peak], 1))
+                                                              : 0;
 }
 
 static const char *bound_name(const struct point_context *c, const struct part_row *p)

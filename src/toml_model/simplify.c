@@ -50,24 +50,6 @@ static struct statement *split(const char *code, size_t *ret_n)
     return list;
 }
 
-/* Put `text` in place of the slot. */
-static void replace(char **value, int slot, const char *text, bool simple)
-{
-    struct text t;
-    text_init(&t);
-    size_t n = 0;
-    for (const char *s = *value; *s; s++) {
-        if (slot_at(s, *value, &n) != slot) {
-            text_add_bytes(&t, s, 1);
-            continue;
-        }
-        text_addf(&t, simple ? "%s" : "(%s)", text);
-        s += n - 1;
-    }
-    free(*value);
-    *value = text_detach(&t);
-}
-
 static bool is_simple(const char *s)
 {
     while (isalnum((unsigned char)*s) || *s == '.') s++;
@@ -85,12 +67,42 @@ static int depth_of(const char *s)
     return deepest;
 }
 
-static void put_in_place(struct statement *list, size_t n, size_t i)
+/* The value with what stands for its slots in their places: placed[slot], or NULL where the slot stays. Takes the value. */
+static char *put_in_place(char *value, char *const *placed)
 {
-    const bool simple = is_simple(list[i].value);
-    for (size_t k = i + 1; k < n; k++)
-        if (list[k].slot >= 0 && strstr(list[k].value, "v")) replace(&list[k].value, list[i].slot, list[i].value, simple);
-    list[i].slot = -1;
+    struct text t;
+    text_init(&t);
+    size_t n = 0;
+    for (const char *s = value; *s; s++) {
+        const int slot = slot_at(s, value, &n);
+        if (slot < 0 || !placed[slot]) {
+            text_add_bytes(&t, s, 1);
+            continue;
+        }
+        text_addf(&t, is_simple(placed[slot]) ? "%s" : "(%s)", placed[slot]);
+        s += n - 1;
+    }
+    free(value);
+    return text_detach(&t);
+}
+
+/* What is used once, and what is another name, goes where it is used. */
+static void place_statements(const struct toml_model *m, struct statement *list, size_t n, const bool *keep)
+{
+    enum { DEEP = 60 };
+    char **placed = xcalloc((size_t)m->n_slots + 1, sizeof *placed);
+    int *uses = xcalloc((size_t)m->n_slots + 1, sizeof *uses);
+    for (size_t i = 0; i < n; i++) count_slots(list[i].value, uses);
+    for (size_t i = 0; i < n; i++) {
+        const int slot = list[i].slot;
+        list[i].value = put_in_place(list[i].value, placed);
+        const bool once = uses[slot] == 1 && depth_of(list[i].value) < DEEP;
+        if (keep[slot] || !(once || is_simple(list[i].value))) continue;
+        placed[slot] = list[i].value;
+        list[i].slot = -1;
+    }
+    free(uses);
+    free(placed);
 }
 
 /* ---- what is computed twice -------------------------------------------------------------------------------------------------- */
@@ -105,9 +117,11 @@ struct part_list {
     size_t n;
 };
 
-static void add_parts(struct part_list *p, const char *value, size_t statement)
+/* Returns how many bytes all of them have. */
+static size_t add_parts(struct part_list *p, const char *value, size_t statement)
 {
     enum { WORTH_IT = 7 };
+    size_t bytes = 0;
     for (const char *s = value; *s; s++) {
         if (*s != '(') continue;
         size_t n = 1;
@@ -115,10 +129,12 @@ static void add_parts(struct part_list *p, const char *value, size_t statement)
         const char *begin = s;
         while (begin > value && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_')) begin--;
         n += (size_t)(s - begin);
+        bytes += n;
         if (n < WORTH_IT) continue;
         p->list = xrealloc(p->list, p->n + 1, sizeof *p->list);
         p->list[p->n++] = (struct part){begin, n, statement};
     }
+    return bytes;
 }
 
 /* The longest first, those alike together, in order. */
@@ -130,12 +146,12 @@ static int by_text(const void *a, const void *b)
     return order ? order : (x->s > y->s) - (x->s < y->s);
 }
 
-/* The longest part that stands in two places. The caller frees it; NULL: there is none. */
-static char *find_twice(const struct statement *list, size_t n, size_t *ret_first)
+/* The longest part that stands in two places. The caller frees it; NULL: there is none. *work: bytes that were looked at. */
+static char *find_twice(const struct statement *list, size_t n, size_t *ret_first, size_t *work)
 {
     struct part_list p = {0};
     for (size_t i = 0; i < n; i++)
-        if (list[i].slot >= 0) add_parts(&p, list[i].value, i);
+        if (list[i].slot >= 0) *work += add_parts(&p, list[i].value, i);
     if (p.n) qsort(p.list, p.n, sizeof *p.list, by_text);
     char *ret = NULL;
     for (size_t i = 1; i < p.n && !ret; i++) {
@@ -166,19 +182,17 @@ static void share_part(struct statement **list, size_t *n, size_t first, const c
     ++*n;
 }
 
+/* What is computed twice is looked for in the first so many bytes of a model, counted as often as they are looked at. */
+enum { SHARED_BYTES_MAX = 100000000 };
+
 char *simplify(struct toml_model *m, const char *code, const bool *keep)
 {
     size_t n;
     struct statement *list = split(code, &n);
-    int *uses = xcalloc((size_t)m->n_slots + 1, sizeof *uses);
-    for (size_t i = 0; i < n; i++) count_slots(list[i].value, uses);
-    enum { DEEP = 60 };
-    for (size_t i = 0; i < n; i++) {
-        const bool once = uses[list[i].slot] == 1 && depth_of(list[i].value) < DEEP;
-        if (!keep[list[i].slot] && (once || is_simple(list[i].value))) put_in_place(list, n, i);
-    }
+    place_statements(m, list, n, keep);
     char *part;
-    for (size_t first, most = 200; most > 0 && (part = find_twice(list, n, &first)) != NULL; most--) {
+    for (size_t first, most = 200; most > 0 && m->shared_bytes < SHARED_BYTES_MAX; most--) {
+        if ((part = find_twice(list, n, &first, &m->shared_bytes)) == NULL) break;
         share_part(&list, &n, first, part, new_slot(m));
         free(part);
     }
@@ -189,6 +203,5 @@ char *simplify(struct toml_model *m, const char *code, const bool *keep)
         free(list[i].value);
     }
     free(list);
-    free(uses);
     return text_detach(&t);
 }

@@ -1,7 +1,9 @@
 #include "toml_model/toml_model.h"
 #include "toml_model/internal.h"
 
+#include "base/limits.h"
 #include "base/xalloc.h"
+#include "model/names.h"
 #include "model/plugin.h"
 
 #include <dirent.h>
@@ -91,13 +93,28 @@ void toml_model_free(struct toml_model *m)
     free(m);
 }
 
+/* No table and no list has more entries than it may. */
+static bool check_entries(const struct toml_doc *doc, const struct toml_node *n, struct diags *diags)
+{
+    if (n->type != TOML_TABLE && n->type != TOML_ARRAY) return true;
+    if (n->n > MODEL_ENTRIES_MAX) {
+        char entries[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
+        return diags_input(diags, n->key ? toml_key_loc(doc, n) : toml_loc(doc, n), doc->text, NULL,
+                           "%s has %s entries; at most %s", n->key ? n->key : "the list", text_count(entries, n->n),
+                           text_count(limit, MODEL_ENTRIES_MAX));
+    }
+    bool ok = true;
+    for (size_t i = 0; i < n->n; i++) ok = check_entries(doc, &n->children[i], diags) && ok;
+    return ok;
+}
+
 struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
 {
     enum { POOL = 64 };
     struct toml_model *m = xcalloc(1, sizeof *m);
     m->doc = doc;
     m->pool = xcalloc(POOL, sizeof *m->pool);
-    if (read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
+    if (check_entries(doc, &doc->root, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
         make_tables(m);
         if (point_prepare(m, diags)) return m;
     }
@@ -134,12 +151,31 @@ static char *folder_of(const char *file, const char *model)
     return xasprintf("%.*s/%s", slash ? (int)(slash - file) : 1, slash ? file : ".", model);
 }
 
+struct refusing {
+    const struct toml_model *m;
+    struct diags *diags;
+};
+
+/* The key of a parameter or a metric; what neither section has is the model's name, or of a shared group. */
+static void refuse_name(void *user, const char *name, const char *message)
+{
+    const struct refusing *r = user;
+    const struct toml_doc *doc = r->m->doc;
+    const struct toml_node *model = toml_get(toml_get(&doc->root, "model"), "name"),
+                           *parameters = toml_get(&doc->root, "parameters"), *metrics = toml_get(&doc->root, "metrics"),
+                           *key = NULL;
+    if (name != r->m->desc.name) key = toml_get(parameters, name) ? toml_get(parameters, name) : toml_get(metrics, name);
+    const struct srcloc loc = key ? toml_key_loc(doc, key) : toml_loc(doc, model);
+    diags_input(r->diags, loc, doc->text, "give it another name", "%s", message);
+}
+
 static bool add_model(struct toml_model *m, const char *file, struct diags *diags)
 {
     const struct toml_node *name = toml_get(toml_get(&m->doc->root, "model"), "name");
     if (registry_find(m->desc.name))
         return diags_input(diags, toml_loc(m->doc, name), m->doc->text, "give it another name", "there is a model %s already",
                            m->desc.name);
+    if (!names_check(&m->desc, refuse_name, &(struct refusing){m, diags})) return false;
     if (!registry_has_room() || !toml_model_place(m)) return registry_full(toml_loc(m->doc, name), diags);
     char *folder = folder_of(file, m->desc.name);
     const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->claims_csv, m->claims_toml};

@@ -54,6 +54,7 @@ bool dse_bound_parts(const struct dse_model *model, size_t workload_at, const vo
         memcpy(one_hi + workload_at, &part.hi, sizeof part.hi);
         memset(any ? one_floor : (char *)floor, 0, model->metrics_size);
         memset(any ? one_ceiling : (char *)ceiling, 0, model->metrics_size);
+        dse_bound_nothing(model->metrics, any ? one_floor : floor, any ? one_ceiling : ceiling);
         if (!bound(one_lo, one_hi, &part, any ? one_floor : floor, any ? one_ceiling : ceiling)) continue;
         if (any) hull(model->metrics, floor, ceiling, one_floor, one_ceiling);
         any = true;

@@ -151,6 +151,71 @@ refused lad.so 'there is a model lad already'
 sed 's/"mine"/"My Model"/' mine.c >name.c
 plugin name.c name.so
 refused name.so 'the name of a model, "My Model", is no identifier'
+
+# Names that are taken, of parameters of any case; what a constructor does, and a file that is cut short.
+own() { # ROWS: another table of parameters
+    sed "s/DSE_PARAM_END};/$1 DSE_PARAM_END};/" mine.c
+}
+row() { printf '{.type = DSE_TYPE_F64, .name = "%s", .unit = "", .doc = "mine", .source = "ours", .min = 1, .max = 2},' "$1"; }
+own "$(row max_points) $(row Context) $(row Run)" >names.c
+plugin names.c names.so -Wno-unused-function
+refused names.so 'names.so: error: model mine: a parameter cannot be called "max_points": the tables of `dse query` have a column of that name'
+says 'a parameter cannot be called "Context": a parameter is called "context", and SQL does not tell upper from lower case' err.txt
+says 'a parameter cannot be called "Run": every table of results has a column of that name' err.txt
+sed 's/"mine"/"lad_front"/' mine.c >front.c
+plugin front.c front.so
+refused front.so 'a model cannot be called "lad_front": model lad has a table of that name in SQL'
+if ./library front.so "$share" >out.txt 2>err.txt; then fail "the library loads it"; fi
+says 'a model cannot be called "lad_front"' err.txt
+constructor() { # WHAT MESSAGE
+    { printf '#include <stdlib.h>\n__attribute__((constructor)) static void begin(void) { %s }\n' "$1"; cat mine.c; } >begin.c
+    plugin begin.c begin.so
+    refused begin.so "begin.so: error: the plug-in $2"
+}
+constructor 'abort();' 'crashes when it is loaded'
+constructor 'volatile int *volatile no = 0; *no = 1;' '\(crashes\|ends the program\) when it is loaded'
+constructor 'exit(0);' 'ends the program when it is loaded'
+constructor 'for (;;) {}' 'takes too long to load; at most 5 s'
+own '{.type = DSE_TYPE_F64, .name = (const char *)8},' >pointer.c
+plugin pointer.c pointer.so
+refused pointer.so 'pointer.so: error: the plug-in \(crashes\|ends the program\) when it is loaded' # sanitisers end it
+head -c 5000 mine.so >cut.so
+refused cut.so 'cut.so: error: the plug-in is cut short: it has 5000 bytes'
+
+# A bound that the model does not set is unknown: area_mm2 was 0 for certain once, and the largest machine was the whole front.
+cat >bound.c <<'C'
+static struct dse_common of(const void *params)
+{
+    const double tiles = ((const struct p *)params)->workload.batch;
+    return (struct dse_common){.tokens_per_s = 10 * tiles, .latency_us = 1e5 / tiles, .power_w = tiles, .area_mm2 = 5 + tiles,
+        .die_usd = NAN, .system_usd = NAN, .usd_per_mtoken = NAN, .embodied_kgco2 = NAN, .gco2_per_mtoken = NAN};
+}
+static void estimate(const void *p, void *m, struct dse_breakdown *b) { (void)b; *(struct dse_common *)m = of(p); }
+static bool bound(const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    ((struct dse_common *)floor)->tokens_per_s = of(lo).tokens_per_s, ((struct dse_common *)ceiling)->tokens_per_s = of(hi).tokens_per_s;
+    return true;
+}
+C
+{ echo '#include <math.h>'; sed -e '/^static void estimate/{r bound.c
+d}' -e '/^static int/d' -e '/^static const char \*check/d' -e 's/\.check = check/.bound = bound/' mine.c; } >forgets.c
+plugin forgets.c forgets.so
+cat >forgets.toml <<'TOML'
+# Which machine?
+[sweep]
+name = "forgets"
+models = ["mine"]
+[params]
+batch = [1, 2, 4, 8, 16]
+[objectives]
+tokens_per_s = "max"
+area_mm2 = "min"
+TOML
+if "$DSE" --plugin forgets.so front forgets.toml -q -o forgets.db >out.txt 2>err.txt; then fail "a front without a bound of area_mm2: $(cat out.txt)"; fi
+says 'an exact front needs a bound of every objective: model mine has no bound of area_mm2' err.txt
+"$DSE" --plugin forgets.so sweep forgets.toml -q -o all.db >out.txt 2>err.txt || fail "its sweep: $(cat err.txt)"
+[ "$(sqlite3 all.db 'select count(*) from mine_front')" = 5 ] || fail "all five are on the front"
+
 if "$DSE" --plugin >out.txt 2>err.txt; then fail "--plugin without a file"; fi
 says 'option --plugin needs an argument' err.txt
 

@@ -6,6 +6,8 @@
 
 #include "model_points.h"
 
+#include <dse/bound.h>
+
 enum { BOX_CORNERS = 4, BOX_TRIES = 64 };
 
 struct boxes {
@@ -184,6 +186,7 @@ static inline const char *box_ask(struct boxes *b, int points, double slack)
     const char *wrong = NULL;
     memset(b->floor, 0, desc->metrics_size);
     memset(b->ceiling, 0, desc->metrics_size);
+    dse_bound_nothing(desc->metrics, b->floor, b->ceiling);
     const bool any = desc->bound(b->lo, b->hi, b->floor, b->ceiling);
     b->boxes++;
     b->empty += !any;

@@ -265,6 +265,23 @@ static void front__pruning_keeps_the_whole_front(void **state)
 
 /* Many points: too many for the definition, but a front is right if every other point is dominated by one of it, and none of it is.
  */
+/* What has no end in an objective is no design. */
+static void front__has_no_point_at_infinity(void **state)
+{
+    (void)state;
+    struct front *f = front_new(2, (const bool[]){true, false});
+    front_add(f, 0, (const double[]){HUGE_VAL, 1});
+    front_add(f, 1, (const double[]){5, -HUGE_VAL});
+    front_add(f, 2, (const double[]){5, 1});
+    front_add(f, 3, (const double[]){NAN, 1});
+    front_add(f, 4, (const double[]){1, HUGE_VAL});
+    const uint64_t *ids;
+    const double *values;
+    assert_int_equal(front_finish(f, &ids, &values), 1);
+    assert_int_equal(ids[0], 2);
+    front_free(f);
+}
+
 static void front__of_many_points_dominates_all_others(void **state)
 {
     (void)state;
@@ -308,6 +325,7 @@ int main(void)
         cmocka_unit_test(front__ignores_dominated_points),
         cmocka_unit_test(front__divide_agrees_with_the_sweep_of_three),
         cmocka_unit_test(front__pruning_keeps_the_whole_front),
+        cmocka_unit_test(front__has_no_point_at_infinity),
         cmocka_unit_test(front__of_many_points_dominates_all_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

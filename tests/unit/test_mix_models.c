@@ -192,8 +192,10 @@ static void check_dollars(const char *model)
         double usd = 0, tokens = 0, requests = 0;
         for (int k = 0; k < LENGTHS; k++) {
             const double prompt = strtod(lengths[k], NULL), generate = strtod(strchr(lengths[k], ',') + 1, NULL);
-            usd += shares[k] * (prompt * number(&alone[k].rows, i / 2 * 2 + 1, "usd_per_mtoken") +
-                                generate * number(&alone[k].rows, i / 2 * 2, "usd_per_mtoken")) / 1e6;
+            usd += shares[k] *
+                   (prompt * number(&alone[k].rows, i / 2 * 2 + 1, "usd_per_mtoken") +
+                    generate * number(&alone[k].rows, i / 2 * 2, "usd_per_mtoken")) /
+                   1e6;
             tokens += shares[k] * (prompt + generate);
             requests += shares[k];
         }

@@ -388,11 +388,24 @@ static void exact__refuses_an_objective_without_a_bound(void **state)
     (void)state;
     refuses("\"toy\"", "tiles = [1, 2]", "tokens_per_s = \"max\"\ncompute_utilization = \"max\"", "",
             "an exact front needs a bound of every objective: model toy has no bound of compute_utilization",
-            "toy bounds tokens_per_s, latency_us, attention_us, power_w, area_mm2, dram_mib, die_usd, system_usd, usd_per_mtoken, "
-            "embodied_kgco2, macs_per_s, rounds; without a bound, [search] method = \"local\" or \"nsga2\"");
+            "toy bounds tokens_per_s, latency_us, attention_us, power_w, area_mm2, dram_mib, macs_per_s, rounds; without a bound, "
+            "[search] method = \"local\" or \"nsga2\"");
     refuses("\"pebble\"", "lanes = [1, 2]", "tokens_per_s = \"max\"", "",
             "an exact front needs a bound of every objective: model pebble has no bounds",
             "without a bound, [search] method = \"local\" or \"nsga2\" in `dse sweep`");
+}
+
+/* The bound of toy does not set what a die costs: that is unknown, and no number. */
+static void exact__takes_a_bound_that_was_not_set_for_unknown(void **state)
+{
+    (void)state;
+    struct search_bed b = open_toy("\"toy\"", "tiles = [1, 2, 4]", "tokens_per_s = \"max\"\ndie_usd = \"min\"", "");
+    struct exact_result r;
+    assert_false(exact_search(b.sweep, b.spaces, &(struct exact_options){.threads = 1}, &r, &b.diags));
+    assert_true(b.diags.n > 0);
+    assert_non_null(strstr(b.diags.list[b.diags.n - 1].message, "model toy has no bound of die_usd"));
+    exact_result_release(&r);
+    close_search(&b);
 }
 
 /* A lattice of which no point can be built has a front without rows, and that is certain. */
@@ -420,6 +433,7 @@ int main(void)
         cmocka_unit_test(exact__ends_when_its_time_is_up),
         cmocka_unit_test(exact__ends_at_once_when_it_is_interrupted),
         cmocka_unit_test(exact__refuses_an_objective_without_a_bound),
+        cmocka_unit_test(exact__takes_a_bound_that_was_not_set_for_unknown),
         cmocka_unit_test(exact__is_certain_of_an_empty_front),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

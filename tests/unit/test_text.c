@@ -64,6 +64,10 @@ static void text__numbers_read_back_as_the_same_double(void **state)
     assert_string_equal(text_number(buf, (double)NAN), "nan");
     assert_string_equal(text_count(buf, 1234567), "1,234,567");
     assert_string_equal(text_count(buf, 12), "12");
+    assert_string_equal(text_about_count(buf, 1234567), "1,234,567");
+    assert_string_equal(text_about_count(buf, -1), "-1"); /* what a query asks for is anything */
+    assert_string_equal(text_about_count(buf, (double)INFINITY), "inf");
+    assert_string_equal(text_about_count(buf, (double)NAN), "nan");
     assert_string_equal(text_count(buf, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 

@@ -1,0 +1,22 @@
+/* How much of what others wrote is read, at most: beyond these a file is refused by name, before it takes time or memory without
+ * end. docs/model-in-toml.md and docs/catalog.md list them. */
+#ifndef DSE_BASE_LIMITS_H
+#define DSE_BASE_LIMITS_H
+
+enum {
+    NAME_LENGTH_MAX = 100,    /* of models, parameters, metrics, equations, functions: a view of SQL names a column three times */
+    MODEL_COLUMNS_MAX = 1800, /* parameters and metrics of a model: SQLite has 2,000 columns in a table */
+    MODEL_ENTRIES_MAX = 2000, /* in a section or a list of a model in TOML */
+    MODEL_FORMULAS_MAX = 2000,
+    MODEL_TERMS_MAX = 50000, /* of all formulas, with the functions that stand in them */
+    MODEL_LOOPS_MAX = 20,    /* sums over operators that need each other in a row */
+    MODEL_DEPTH_MAX = 1500,  /* terms, functions and equations inside each other */
+    FORMULA_LENGTH_MAX = 5000,
+    FORMULA_DEPTH_MAX = 64, /* parentheses and signs inside each other */
+
+    CATALOG_ENTRIES_MAX = 5000, /* of a kind; rows of technology.csv and of scores of tasks */
+    CATALOG_POINTS_MAX = 20000, /* rows of a profile and of a retention */
+    CATALOG_ROWS_MAX = 100000,  /* of tables of SRAM macros, of an entry of quality */
+};
+
+#endif
