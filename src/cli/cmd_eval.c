@@ -301,7 +301,7 @@ const struct command command_eval = {
         "default. Commas, semicolons or tabs separate cells.\n\n"
         "  dse eval lad --set tiles=8 --set context=4096\n"
         "  dse eval lad --set llm=llama3-8b --breakdown\n"
-        "  dse eval lad --requests chat\n"
+        "  dse eval veda --requests chat\n"
         "  dse eval lad --points points.csv --set llm=llama3-8b\n"
         "  dse pareto results/lad_sram.db --format csv >front.csv; dse eval lad --points front.csv\n"
         "  dse eval lad --equations\n"

@@ -1,5 +1,7 @@
 #include "model/served.h"
 
+#include <math.h>
+
 const struct dse_metric served_metrics[] = {
     DSE_METRIC_F64_OR_NULL(struct served, request_usd, "usd", DSE_LESS,
                            "a request of the mix: its prompt and its generation, each at usd_per_mtoken of its phase",
@@ -20,5 +22,6 @@ void served_add(struct served_sum *sum, double share, double prompt, double gene
 
 struct served served_of(const struct served_sum *sum)
 {
+    if (sum->requests == 0) return (struct served){(double)NAN, (double)NAN}; /* nobody asked */
     return (struct served){.request_usd = sum->usd / sum->requests, .request_usd_per_mtoken = sum->usd / sum->tokens * TOKENS};
 }

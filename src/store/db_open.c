@@ -89,7 +89,10 @@ static bool check_file(const char *path, const struct stat *st, bool allow_empty
 {
     if (S_ISDIR(st->st_mode)) return diags_runtime(diags, path, "is a directory; a database file is needed");
     if (!S_ISREG(st->st_mode)) return diags_runtime(diags, path, "is not a regular file; a database file is needed");
-    if (st->st_size == 0) return allow_empty || diags_runtime(diags, path, "is an empty file, not a database");
+    if (st->st_size == 0)
+        return allow_empty || diags_runtime(diags, path,
+                                            "is an empty file, not a database: a sweep that was killed before it stored "
+                                            "anything leaves one, and goes on when it is run again");
     return true;
 }
 

@@ -168,8 +168,9 @@ bool digest_scan(const struct db *db, int64_t run, const char *model, uint64_t *
     *ret = 0;
     for (int refined = 0; refined < 2; refined++) {
         sqlite3_stmt *stmt = db_prepare(
-            db, diags, "SELECT a.* FROM main.\"%w_fixed\" f CROSS JOIN main.\"%w_all\" a WHERE f.run = %lld AND a.id %s", model,
-            model, (long long)run,
+            db, diags,
+            "SELECT a.* FROM main.\"%w_fixed\" f CROSS JOIN main.\"%w_all\" a WHERE f.run = %lld AND a.run = f.run AND a.id %s",
+            model, model, (long long)run,
             refined ? "> -f.first_id - f.points AND a.id <= -f.first_id" : ">= f.first_id AND a.id < f.first_id + f.points");
         if (!add_rows(db, stmt, left_out, ret, diags)) return false;
     }
@@ -335,13 +336,18 @@ static bool check_rows(const struct db *db, int64_t run, struct diags *diags)
     return ok;
 }
 
-/* Does the database have digests of the run at all? */
-static bool is_of_older(const struct db *db, int64_t run, bool *ret, struct diags *diags)
+bool digest_begin(const struct db *db, int64_t run, struct diags *diags)
 {
-    int64_t n;
-    const bool ok = db_int(db, &n, diags, "SELECT count(*) FROM main.digest WHERE run = %lld", (long long)run);
-    *ret = ok && n == 0;
-    return ok;
+    return db_exec(db, diags, "UPDATE main.run SET digests = 1 WHERE id = %lld AND digests IS NOT 1", (long long)run);
+}
+
+/* Runs that have digests, as their records say: none in a database of an older dse. */
+static bool count_digested(const struct db *db, int64_t *ret, struct diags *diags)
+{
+    int64_t there;
+    *ret = 0;
+    return db_int(db, &there, diags, "SELECT count(*) FROM pragma_table_info('run', 'main') WHERE name = 'digests'") &&
+           (!there || db_int(db, ret, diags, "SELECT count(*) FROM main.run WHERE digests = 1"));
 }
 
 /* A run that is running has digests of its rows alone: with others, somebody made it so. */
@@ -355,42 +361,41 @@ static bool check_running(const struct db *db, int64_t run, struct diags *diags)
 
 static bool check_run(const struct db *db, int64_t run, bool running, bool rows, struct diags *diags)
 {
-    bool older;
-    if (!is_of_older(db, run, &older, diags)) return false;
-    if (older) return true;
     return (running ? check_running(db, run, diags) : each_table(db, run, check_table, diags)) &&
            (!rows || check_rows(db, run, diags));
 }
 
-/* It has a digest wherever a run has one. */
 static bool check_columns(const struct db *db, struct diags *diags)
 {
     uint64_t stored, hash;
     bool there;
-    int64_t digests;
-    if (!db_int(db, &digests, diags, "SELECT count(*) FROM main.digest")) return false;
-    if (digests == 0) return true;
     return read_hash(db, "main", 0, "column_info", &stored, &there, diags) && of_columns(db, &hash, diags) &&
            (stored == hash || differs(db, 0, "column_info", diags));
 }
 
-/* Digests of runs that are not there: their record was taken away. */
-static bool check_records(const struct db *db, struct diags *diags)
+/* Digests of runs, and of tables, that are not there: they were taken away. */
+static bool check_present(const struct db *db, struct diags *diags)
 {
-    int64_t n;
-    return db_int(db, &n, diags, "SELECT count(*) FROM main.digest WHERE run <> 0 AND run NOT IN (SELECT id FROM main.run)") &&
-           (n == 0 || diags_runtime(diags, db->path, "is damaged: the record of a run is missing"));
+    int64_t runs, tables_gone;
+    return db_int(db, &runs, diags, "SELECT count(*) FROM main.digest WHERE run <> 0 AND run NOT IN (SELECT id FROM main.run)") &&
+           db_int(db, &tables_gone, diags,
+                  "SELECT count(*) FROM main.digest WHERE of NOT IN (SELECT name FROM main.sqlite_schema WHERE type = 'table')") &&
+           (runs == 0 || diags_runtime(diags, db->path, "is damaged: the record of a run is missing")) &&
+           (tables_gone == 0 || diags_runtime(diags, db->path, "is damaged: a table is missing that a run has rows in"));
 }
 
 bool digest_check(const struct db *db, bool rows, struct diags *diags)
 {
     bool there;
-    if (!has_table(db, "main", "digest", &there, diags)) return false;
+    int64_t digested;
+    if (!has_table(db, "main", "digest", &there, diags) || !count_digested(db, &digested, diags)) return false;
+    if (!there && digested) return diags_runtime(diags, db->path, "is damaged: the table digest is missing");
     if (!there) return true;
-    sqlite3_stmt *runs = db_prepare(db, diags, "SELECT id, status = 'running' FROM main.run ORDER BY id");
+    if (!digested) return check_present(db, diags);
+    sqlite3_stmt *runs = db_prepare(db, diags, "SELECT id, status = 'running' FROM main.run WHERE digests = 1 ORDER BY id");
     int rc = runs ? 1 : -1;
     while (rc > 0 && (rc = db_step(db, runs, diags)) > 0)
         if (!check_run(db, sqlite3_column_int64(runs, 0), sqlite3_column_int(runs, 1) != 0, rows, diags)) rc = -1;
     sqlite3_finalize(runs);
-    return rc == 0 && check_columns(db, diags) && check_records(db, diags);
+    return rc == 0 && check_columns(db, diags) && check_present(db, diags);
 }

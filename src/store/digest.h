@@ -7,7 +7,7 @@
  * out `id` and `run`, which merging numbers anew and which follow from `first_id` and the point (store/check.c asks that).
  *
  * The digest of MODEL_all is written with its rows, in the same transaction. Those of the other tables are there whenever the run
- * is not "running". An older dse wrote none: then there is no table, or nothing of the run in it.
+ * is not "running". An older dse wrote none: then run.digests is not 1.
  *
  * It is there to find accidents and edits. Who forges rows can forge their digest.
  */
@@ -47,6 +47,8 @@ bool digest_write(const struct db *db, int64_t run, const char *model, uint64_t 
 /* Compute it from the rows that are there. */
 bool digest_scan(const struct db *db, int64_t run, const char *model, uint64_t *ret, struct diags *diags);
 
+/* Note in its record that the run has digests from now on. */
+bool digest_begin(const struct db *db, int64_t run, struct diags *diags);
 /* Make the digests of the other tables what they are now, or take them away while the run is running. To be called at the end of
  * each transaction that changed them. */
 bool digest_update(const struct db *db, int64_t run, struct diags *diags);

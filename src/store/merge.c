@@ -316,7 +316,7 @@ static bool digest_run(const struct merge *m, const struct model_list *models, i
     bool ok = run_tally(m, "input", from, &other);
     for (size_t i = 0; ok && i < models->n; i++)
         ok = digest_model(m, models->names[i], from, to, added == other.done + other.refined);
-    return ok && digest_update(&m->db, to, m->diags);
+    return ok && digest_begin(&m->db, to, m->diags) && digest_update(&m->db, to, m->diags);
 }
 
 static bool copy_run(const struct merge *m, const struct model_list *models, int64_t from)

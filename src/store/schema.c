@@ -30,7 +30,7 @@ static const char common_sql[] =
     " seed INTEGER, fidelity TEXT NOT NULL, shard TEXT, host TEXT, started TEXT NOT NULL, ended TEXT,"
     " planned INTEGER NOT NULL, done INTEGER NOT NULL, feasible INTEGER NOT NULL, hypervolume REAL, status TEXT NOT NULL, baseline"
     " TEXT,"
-    " refined INTEGER, requests TEXT, axis_ends TEXT, unequal TEXT, notices TEXT, method TEXT, catalog TEXT);"
+    " refined INTEGER, requests TEXT, axis_ends TEXT, unequal TEXT, notices TEXT, method TEXT, catalog TEXT, digests INTEGER);"
     "CREATE TABLE IF NOT EXISTS front(run INTEGER NOT NULL, model TEXT NOT NULL, point INTEGER NOT NULL,"
     " PRIMARY KEY(run, model, point)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS column_info(table_name TEXT NOT NULL, column_name TEXT NOT NULL, unit TEXT NOT NULL,"
@@ -171,7 +171,8 @@ static bool complete_run(const struct db *db, struct diags *diags)
               schema_add_column(db, "run", &run, "unequal", "TEXT", diags) &&
               schema_add_column(db, "run", &run, "notices", "TEXT", diags) &&
               schema_add_column(db, "run", &run, "method", "TEXT", diags) &&
-              schema_add_column(db, "run", &run, "catalog", "TEXT", diags);
+              schema_add_column(db, "run", &run, "catalog", "TEXT", diags) &&
+              schema_add_column(db, "run", &run, "digests", "INTEGER", diags);
     column_list_release(&run);
     return ok;
 }

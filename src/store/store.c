@@ -188,7 +188,8 @@ static bool complete_digests(const struct store *st, const struct store_table *t
         ok = digest_scan(&st->db, st->run, tables[i].model, &hash, diags) &&
              digest_write(&st->db, st->run, tables[i].model, hash, diags);
     }
-    return ok && digest_update(&st->db, st->run, diags) && digest_update_columns(&st->db, diags);
+    return ok && digest_begin(&st->db, st->run, diags) && digest_update(&st->db, st->run, diags) &&
+           digest_update_columns(&st->db, diags);
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------------------------- */

@@ -267,7 +267,7 @@ static bool is_within_limits(struct compiling *c, const struct formula_node *n)
             xasprintf("terms, functions and equations stand inside each other; at most %s do", text_count(most, MODEL_DEPTH_MAX)));
     if (++c->m->terms == MODEL_TERMS_MAX + 1)
         compile_fail(c, n, "give what stands in several places a name of its own, among the equations",
-                     xasprintf("the formulas have more terms, with the functions that stand in them; at most %s",
+                     xasprintf("the formulas have more than %s terms, with those of the functions that they call",
                                text_count(most, MODEL_TERMS_MAX)));
     c->ok = c->ok && c->m->terms <= MODEL_TERMS_MAX;
     return c->ok;

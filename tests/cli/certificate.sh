@@ -64,7 +64,7 @@ cmp -s all.txt exact.txt || fail "the exact front is another: $(diff all.txt exa
 # What was touched is found and named, with the exit status of a failure.
 touched() {
     cp two.db touched.db
-    sqlite3 touched.db "$1; delete from digest" # which would find it, too
+    sqlite3 touched.db "$1; delete from digest; update run set digests = null" # which would find it, too
     "$DSE" check-front touched.db >out.txt 2>said.txt && fail "$1: not found"
     tr '\n' ' ' <said.txt | tr -s ' ' | grep -q "$2" || fail "$1: $(cat said.txt)"
 }

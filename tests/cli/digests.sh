@@ -84,10 +84,25 @@ cp exact.db copy.db
 sqlite3 copy.db "update lad_fixed set llm = 'llama3-8b'"
 says "$DSE" check-front copy.db
 
+# ---- what is taken away as a whole ----
+gone() { # DATABASE SQL
+    cp "$1" copy.db
+    sqlite3 copy.db "$2"
+    ! "$DSE" query copy.db 'select 1' >out.txt 2>err.txt </dev/null || fail "$1: $2: an edited database is read"
+    grep -q 'is damaged: ' err.txt || fail "$1: $2: $(cat err.txt)"
+}
+gone plain.db 'drop table digest'
+gone plain.db 'delete from digest'
+gone plain.db "delete from digest where of = 'lad_fixed'"
+gone kept.db 'drop table evaluated'
+gone kept.db 'alter table evaluated rename to counted'
+gone plain.db 'update lad_all set run = 2 where point = 3'
+gone exact.db 'drop table certificate_box'
+
 # ---- rows that something in the file keeps out ----
 "$DSE" sweep plain.toml --shard 1/2 -q -o half.db >out.txt 2>&1 || fail "half: $(cat out.txt)"
 sqlite3 half.db "delete from front; delete from lad_all where point > 2; delete from block where model = 'lad' and first > 0; update run set status = 'interrupted', done = (select count(*) from lad_all) + (select count(*) from veda_all);
-    update run set feasible = done; update block set last = 2 where model = 'lad'; delete from digest;
+    update run set feasible = done; update block set last = 2 where model = 'lad'; delete from digest; update run set digests = null;
     create trigger away before insert on lad_all begin select raise(ignore); end"
 ! "$DSE" sweep plain.toml --shard 1/2 -q -o half.db >out.txt 2>err.txt || fail "rows were swallowed, and nothing is said"
 grep -q 'rows of lad: something in it, which dse did not put there, keeps rows out' err.txt || fail "swallowed rows: $(cat err.txt)"
@@ -105,7 +120,7 @@ sqlite3 copy.db 'create table notes(run integer, text); insert into notes values
 "$DSE" query copy.db 'select count(*) from mine' >out.txt 2>err.txt || fail "a table and a view of others: $(cat err.txt)"
 # A run of an older dse has no digests; another run beside it gets some.
 cp plain.db old.db
-sqlite3 old.db 'drop table digest'
+sqlite3 old.db 'drop table digest; update run set digests = null'
 sed 's/512, 1024, 2048/512, 1024/' plain.toml >fewer.toml
 "$DSE" sweep fewer.toml -q --no-figures -o old.db >out.txt 2>err.txt || fail "beside an older run: $(cat err.txt)"
 "$DSE" check old.db >out.txt 2>&1 || fail "beside an older run: $(cat out.txt)"

@@ -190,13 +190,13 @@ sqlite3 other.db 'create table t(x)'
 refused 'not one of dse' other.db
 refused 'has no run 7' results/small.db --run 7
 cp results/small.db aimless.db
-sqlite3 aimless.db "update run set objectives = ''; delete from digest"
+sqlite3 aimless.db "update run set objectives = ''; delete from digest; update run set digests = null"
 refused 'has no objectives' aimless.db
 sed -e 's/"small"/"nothing"/' small.toml >nothing.toml
 printf '[constraints]\narea = "area_mm2 < 0"\n' >>nothing.toml
 "$DSE" sweep nothing.toml -q >/dev/null
 refused 'no feasible point' results/nothing.db
 cp results/small.db half.db
-sqlite3 half.db "update run set status = 'interrupted'; delete from digest"
+sqlite3 half.db "update run set status = 'interrupted'; delete from digest; update run set digests = null"
 refused 'is not done (interrupted)' half.db
 if "$DSE" report results/small.db -o /nowhere/never.html 2>err.txt; then fail "a page in a folder that is not there"; fi

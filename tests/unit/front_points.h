@@ -57,7 +57,7 @@ static inline void on_sphere(uint64_t *random, double *v, int m)
 
 static inline void draw(enum shape shape, uint64_t *random, double *v, int m, size_t i, size_t n)
 {
-    static const double special[] = {-HUGE_VAL, -1e300, -1, -5e-324, -0.0, 0.0, 5e-324, 1, 1e300, HUGE_VAL};
+    static const double special[] = {-1e300, -1, -5e-324, -0.0, 0.0, 5e-324, 1, 1e300};
     const double common = uniform(random);
     double sum = 0;
     for (int j = 0; j < m; j++) {

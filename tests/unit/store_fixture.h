@@ -278,7 +278,7 @@ static inline void sql_exec(const char *path, const char *sql)
 {
     sql_change(path, sql);
     sqlite3 *db = sql_open(path);
-    sqlite3_exec(db, "DELETE FROM digest", NULL, NULL, NULL); /* an older dse made none */
+    sqlite3_exec(db, "DELETE FROM digest; UPDATE run SET digests = NULL", NULL, NULL, NULL); /* an older dse made none */
     sqlite3_close(db);
 }
 

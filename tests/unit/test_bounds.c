@@ -74,7 +74,7 @@ static void bounds__hold_where_rows_of_experts_are_rounded(void **state)
     struct boxes b;
     struct one one;
     const struct model *veda = registry_find("veda");
-    assert_true(boxes_init(&b, veda) && one_init(&one, veda, small, sizeof small / sizeof *small));
+    assert_true(boxes_init(&b, veda) && one_init(&one, veda, (char *const *)small, sizeof small / sizeof *small));
     for (int context = 700; context < 1100; context++) {
         boxes_copy(&b, b.lo, space_fixed(one.space));
         number_set(schema_find(&veda->params, "context"), b.lo, context);
