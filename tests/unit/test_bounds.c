@@ -69,12 +69,15 @@ static void bounds__hold_at_points_and_corners_of_random_boxes(void **state)
 static void bounds__hold_where_rows_of_experts_are_rounded(void **state)
 {
     (void)state;
-    static const char *const small[] = {"llm=gpt-oss-20b", "phase=prefill", "routing=power-law",    "weight_bits=3",
-                                        "kv_bits=2",       "pe_columns=3",  "memory=ddr4-3200-2ch", "vote_fifo=4096"};
+    char texts[][24] = {"llm=gpt-oss-20b", "phase=prefill", "routing=power-law",    "weight_bits=3",
+                        "kv_bits=2",       "pe_columns=3",  "memory=ddr4-3200-2ch", "vote_fifo=4096"};
+    enum { SETTINGS = sizeof texts / sizeof *texts };
+    char *small[SETTINGS];
+    for (int i = 0; i < SETTINGS; i++) small[i] = texts[i];
     struct boxes b;
     struct one one;
     const struct model *veda = registry_find("veda");
-    assert_true(boxes_init(&b, veda) && one_init(&one, veda, (char *const *)small, sizeof small / sizeof *small));
+    assert_true(boxes_init(&b, veda) && one_init(&one, veda, small, SETTINGS));
     for (int context = 700; context < 1100; context++) {
         boxes_copy(&b, b.lo, space_fixed(one.space));
         number_set(schema_find(&veda->params, "context"), b.lo, context);
