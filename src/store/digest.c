@@ -347,7 +347,7 @@ static bool count_digested(const struct db *db, int64_t *ret, struct diags *diag
     int64_t there;
     *ret = 0;
     return db_int(db, &there, diags, "SELECT count(*) FROM pragma_table_info('run', 'main') WHERE name = 'digests'") &&
-           (!there || db_int(db, ret, diags, "SELECT count(*) FROM main.run WHERE digests = 1"));
+           (!there || db_int(db, ret, diags, "SELECT count(*) FROM main.run WHERE digests IS NOT NULL"));
 }
 
 /* A run that is running has digests of its rows alone: with others, somebody made it so. */
@@ -377,7 +377,9 @@ static bool check_columns(const struct db *db, struct diags *diags)
 static bool check_present(const struct db *db, struct diags *diags)
 {
     int64_t runs, tables_gone;
-    return db_int(db, &runs, diags, "SELECT count(*) FROM main.digest WHERE run <> 0 AND run NOT IN (SELECT id FROM main.run)") &&
+    return db_int(
+               db, &runs, diags,
+               "SELECT count(*) FROM main.digest WHERE run <> 0 AND run NOT IN (SELECT id FROM main.run WHERE digests IS NOT NULL)") &&
            db_int(db, &tables_gone, diags,
                   "SELECT count(*) FROM main.digest WHERE of NOT IN (SELECT name FROM main.sqlite_schema WHERE type = 'table')") &&
            (runs == 0 || diags_runtime(diags, db->path, "is damaged: the record of a run is missing")) &&
@@ -392,7 +394,7 @@ bool digest_check(const struct db *db, bool rows, struct diags *diags)
     if (!there && digested) return diags_runtime(diags, db->path, "is damaged: the table digest is missing");
     if (!there) return true;
     if (!digested) return check_present(db, diags);
-    sqlite3_stmt *runs = db_prepare(db, diags, "SELECT id, status = 'running' FROM main.run WHERE digests = 1 ORDER BY id");
+    sqlite3_stmt *runs = db_prepare(db, diags, "SELECT id, status = 'running' FROM main.run WHERE digests IS NOT NULL ORDER BY id");
     int rc = runs ? 1 : -1;
     while (rc > 0 && (rc = db_step(db, runs, diags)) > 0)
         if (!check_run(db, sqlite3_column_int64(runs, 0), sqlite3_column_int(runs, 1) != 0, rows, diags)) rc = -1;

@@ -76,7 +76,7 @@ numbers two 4
 # Who cannot be compared, and what they lack; and who is equal.
 tells() { # NAME WHAT-THE-REPORT-SAYS SQL
     cp results/two.db "results/$1.db"
-    sqlite3 "results/$1.db" "$3"
+    sqlite3 "results/$1.db" "$3; delete from digest; update run set digests = null"
     "$DSE" report "results/$1.db" >said.txt 2>/dev/null
     [ "$(grep -c "^$2\.$" said.txt)" = 1 ] || fail "$1: $(cat said.txt)"
 }
