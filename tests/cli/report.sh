@@ -168,6 +168,8 @@ alter table veda_all rename to 'v${E}_all';
 alter table veda_fixed rename to 'v${E}_fixed';
 update front set model = 'v$E' where model = 'veda';
 update block set model = 'v$E' where model = 'veda';
+delete from digest;
+update run set digests = null;
 SQL
 sqlite3 results/evil.db <evil.sql
 "$DSE" report results/evil.db 2>/dev/null
