@@ -50,8 +50,9 @@ count() { sqlite3 "$1" "select count(*) from $2"; }
 
 # Wait until a run that goes on as process PID has rows in a database, or has ended.
 wait_for_rows() { # PID DATABASE
-    until [ "$(sqlite3 -cmd '.timeout 2000' "$2" 'select done from run' 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || ! kill -0 "$1" 2>/dev/null; do
-        sleep 0.02
+    # Between two transactions of a busy writer there are some ten milliseconds: who waits for the lock in longer steps misses them.
+    until [ "$(sqlite3 "$2" 'select done from run' 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || ! kill -0 "$1" 2>/dev/null; do
+        sleep 0.002
     done
 }
 
