@@ -377,9 +377,9 @@ static bool check_columns(const struct db *db, struct diags *diags)
 static bool check_present(const struct db *db, struct diags *diags)
 {
     int64_t runs, tables_gone;
-    return db_int(
-               db, &runs, diags,
-               "SELECT count(*) FROM main.digest WHERE run <> 0 AND run NOT IN (SELECT id FROM main.run WHERE digests IS NOT NULL)") &&
+    return db_int(db, &runs, diags,
+                  "SELECT count(*) FROM main.digest WHERE run <> 0 AND run NOT IN (SELECT id FROM main.run"
+                  " WHERE digests IS NOT NULL)") &&
            db_int(db, &tables_gone, diags,
                   "SELECT count(*) FROM main.digest WHERE of NOT IN (SELECT name FROM main.sqlite_schema WHERE type = 'table')") &&
            (runs == 0 || diags_runtime(diags, db->path, "is damaged: the record of a run is missing")) &&
