@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 #include "model/breakdown.h"
 #include "model/nulls.h"
+#include "model/served.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,6 +41,14 @@ static const char *why_no_mean(const struct eval_answer *a)
     return a->point.sweep.averages ? "it is not known for all requests" : NULL;
 }
 
+static const char *why_null(const struct eval_answer *a, const struct field *f, const void *object)
+{
+    const struct design_point *p = &a->point;
+    if (a->fidelity == FIDELITY_EVENT_LEVEL && metrics_have(served_metrics, f->name))
+        return "it is of the closed form: event level runs one phase of each request";
+    return object == p->metrics ? metric_why_null(p->model, f, p->params, object, why_no_mean(a)) : NULL;
+}
+
 /* A line for people; at event level with the value of the closed form (object NULL: it has none). */
 static void put_vertical(struct output *o, const struct eval_answer *a, const struct field *f, const void *object,
                          const void *closed)
@@ -51,8 +60,7 @@ static void put_vertical(struct output *o, const struct eval_answer *a, const st
     else if (a->closed)
         output_text(o, NULL);
     output_text(o, f->unit);
-    const struct design_point *p = &a->point;
-    const char *why = object == p->metrics ? metric_why_null(p->model, f, p->params, object, why_no_mean(a)) : NULL;
+    const char *why = why_null(a, f, object);
     char *what = why ? xasprintf("unknown: %s", why) : NULL;
     output_text(o, what ? what : f->doc);
     free(what);

@@ -76,17 +76,35 @@ static bool unknown_to_all(const struct sweep_file *s, const struct named_expr *
     return false;
 }
 
-/* A length of the requests has no one value in a row. Said with the first model. */
-static bool uses_length(const struct sweep_file *s, size_t m, const struct named_expr *e, struct diags *diags)
+/* Names that an expression cannot use in a sweep with requests, and why. */
+struct unusable {
+    bool (*is_one)(const char *name);
+    const char *what, *instead;
+};
+static const struct unusable lengths = {request_mix_sets, "has no one value: [requests] gives each request its own",
+                                        "a row is the mean over all requests of the mix"};
+
+static bool is_served(const char *name)
+{
+    return metrics_have(served_metrics, name);
+}
+static const struct unusable at_events = {is_served, "is of the closed form: a row at event level runs one phase of its requests",
+                                          "leave `fidelity` out, or ask for usd_per_mtoken"};
+
+static bool has_events(const struct sweep_file *s)
+{
+    return s->averages && (s->refine || s->fidelity == FIDELITY_EVENT_LEVEL);
+}
+
+/* Does the expression use one? Said with the first model. */
+static bool uses(const struct sweep_file *s, size_t m, const struct named_expr *e, const struct unusable *u, struct diags *diags)
 {
     size_t at;
-    char *name = s->averages ? expr_find_name(e->expr, request_mix_sets, &at) : NULL;
+    char *name = expr_find_name(e->expr, u->is_one, &at);
     if (!name) return false;
     struct srcloc loc = e->loc;
     if (loc.column) loc.column += (int)at;
-    if (m == 0)
-        diags_input(diags, loc, s->doc->text, "a row is the mean over all requests of the mix",
-                    "%s has no one value: [requests] gives each request its own", name);
+    if (m == 0) diags_input(diags, loc, s->doc->text, u->instead, "%s %s", name, u->what);
     free(name);
     return true;
 }
@@ -96,7 +114,7 @@ static bool check_expressions(const struct sweep_file *s, size_t m, const struct
     bool ok = true, without;
     for (size_t i = 0; i < n; i++) {
         const struct named_expr *e = &list[i];
-        if (uses_length(s, m, e, diags))
+        if ((s->averages && uses(s, m, e, &lengths, diags)) || (has_events(s) && uses(s, m, e, &at_events, diags)))
             ok = false;
         else if (is_known_to(s, m, e))
             ok = !refused_before(s, m, e) && compiles(s, m, e, &without, diags) && ok;
@@ -178,6 +196,8 @@ static bool check_objective(const struct sweep_file *s, size_t m, const struct s
                             struct diags *diags)
 {
     const struct model *model = s->bindings[m]->model;
+    if (has_events(s) && at_events.is_one(o->column))
+        return m > 0 || diags_input(diags, o->loc, s->doc->text, at_events.instead, "%s %s", o->column, at_events.what);
     if (!find_derived(s, o->column) && !field_is_number(schema_find(metrics, o->column)))
         return unknown_objective(s, model, metrics, o, diags);
     if (!has_value(s, m, metrics, o->column))

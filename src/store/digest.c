@@ -307,8 +307,9 @@ bool digest_update_columns(const struct db *db, struct diags *diags)
 
 static bool differs(const struct db *db, int64_t run, const char *of, struct diags *diags)
 {
-    if (run == 0) return diags_runtime(diags, db->path, "is damaged: %s is not as dse wrote it", of);
-    return diags_runtime(diags, db->path, "is damaged: %s of run %lld is not as dse wrote it", of, (long long)run);
+    static const char by[] = "not as dse wrote it: another program changed it, or the disk; --fresh runs the sweep anew";
+    if (run == 0) return diags_runtime(diags, db->path, "is damaged: %s is %s", of, by);
+    return diags_runtime(diags, db->path, "is damaged: %s of run %lld is %s", of, (long long)run, by);
 }
 
 static bool check_table(const struct db *db, int64_t run, const char *table, struct diags *diags)
