@@ -6,7 +6,6 @@
 #include "model/ratios.h"
 #include "model/served.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -16,10 +15,7 @@
 static bool is_identifier(const char *s)
 {
     enum { LENGTH_MAX = 200 };
-    if ((!isalpha((unsigned char)*s) && *s != '_') || strlen(s) > LENGTH_MAX) return false;
-    for (; *s; s++)
-        if (!isalnum((unsigned char)*s) && *s != '_') return false;
-    return true;
+    return name_is_plain(s) && strlen(s) <= LENGTH_MAX;
 }
 
 /* Is the name a column already: one of the store's or SQLite's own, the mix of requests, a metric that the sweep adds, a parameter

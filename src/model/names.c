@@ -174,7 +174,7 @@ static void check_model_name(struct checking *c, const struct dse_model *m)
     }
 }
 
-static bool is_name(const char *s)
+bool name_is_plain(const char *s)
 {
     if (!isalpha((unsigned char)*s) && *s != '_') return false;
     while (isalnum((unsigned char)*s) || *s == '_') s++;
@@ -185,7 +185,7 @@ static void check_column(struct checking *c, const char *name, enum name_use use
 {
     const char *taken = name_of_column(name, use);
     if (taken) refuse(c, kinds[use], name, xstrdup(taken));
-    if (!is_name(name)) refuse(c, kinds[use], name, xstrdup("a name has letters, digits and _, and no digit first"));
+    if (!name_is_plain(name)) refuse(c, kinds[use], name, xstrdup("a name has letters, digits and _, and no digit first"));
     if (strlen(name) > NAME_LENGTH_MAX) refuse(c, kinds[use], name, xasprintf("a name has at most %d characters", NAME_LENGTH_MAX));
 }
 

@@ -14,6 +14,9 @@ const char *name_of_column(const char *name, enum name_use use);
 /* What has a table or a view of that name already, or could not read it in SQL; NULL: nothing. Other models are not asked. */
 const char *name_of_table(const char *name);
 
+/* Is it letters, digits and _, and no digit first? Any length. */
+bool name_is_plain(const char *name);
+
 /* Is the name that of a table or a view that the model MODEL makes besides its own: MODEL_front? Its ending, or NULL. */
 const char *name_ending(const char *name, const char *model);
 

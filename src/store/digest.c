@@ -179,15 +179,6 @@ bool digest_scan(const struct db *db, int64_t run, const char *model, uint64_t *
 
 /* ---- what is stored ---------------------------------------------------------------------------------------------------------- */
 
-static bool has_table(const struct db *db, const char *schema, const char *table, bool *ret, struct diags *diags)
-{
-    int64_t n;
-    const bool ok =
-        db_int(db, &n, diags, "SELECT count(*) FROM \"%w\".sqlite_schema WHERE type = 'table' AND name = %Q", schema, table);
-    *ret = ok && n > 0;
-    return ok;
-}
-
 /* The stored digest; *ret_there is false when there is none. */
 static bool read_hash(const struct db *db, const char *schema, int64_t run, const char *of, uint64_t *ret, bool *ret_there,
                       struct diags *diags)
@@ -216,7 +207,7 @@ bool digest_read(const struct db *db, const char *schema, int64_t run, const cha
 {
     char *of = xasprintf("%s_all", model);
     *ret = 0;
-    bool ok = has_table(db, schema, "digest", ret_there, diags);
+    bool ok = schema_has_table(db, schema, "digest", ret_there, diags);
     if (ok && *ret_there) ok = read_hash(db, schema, run, of, ret, ret_there, diags);
     free(of);
     return ok;
@@ -232,26 +223,13 @@ bool digest_write(const struct db *db, int64_t run, const char *model, uint64_t 
 
 /* ---- the other tables -------------------------------------------------------------------------------------------------------- */
 
-/* Tables that tell of a run, besides MODEL_all and MODEL_fixed; not all databases have all of them. */
-static const char *const tables[] = {"run",
-                                     "front",
-                                     "block",
-                                     "evaluated",
-                                     "streamed",
-                                     "streamed_block",
-                                     "streamed_part",
-                                     "certificate",
-                                     "certificate_space",
-                                     "certificate_place",
-                                     "certificate_box"};
-
 /* Digest the rows of the run in a table that is there. */
 static bool of_table(const struct db *db, int64_t run, const char *table, uint64_t *ret, struct diags *diags)
 {
-    const char *id = strcmp(table, "run") == 0 ? "id" : "run";
     *ret = 0;
-    return add_rows(db, db_prepare(db, diags, "SELECT * FROM main.\"%w\" WHERE \"%w\" = %lld", table, id, (long long)run), NULL,
-                    ret, diags);
+    return add_rows(
+        db, db_prepare(db, diags, "SELECT * FROM main.\"%w\" WHERE \"%w\" = %lld", table, schema_run_column(table), (long long)run),
+        NULL, ret, diags);
 }
 
 /* Call `visit` for each of these tables that is there. */
@@ -260,9 +238,9 @@ static bool each_table(const struct db *db, int64_t run, bool (*visit)(const str
 {
     struct model_list models;
     bool ok = model_list_read(db, "main", &models, diags);
-    for (size_t i = 0; ok && i < sizeof tables / sizeof *tables; i++) {
+    for (const char *const *t = schema_run_tables; ok && *t; t++) {
         bool there;
-        ok = has_table(db, "main", tables[i], &there, diags) && (!there || visit(db, run, tables[i], diags));
+        ok = schema_has_table(db, "main", *t, &there, diags) && (!there || visit(db, run, *t, diags));
     }
     for (size_t i = 0; ok && i < models.n; i++) {
         char *fixed = xasprintf("%s_fixed", models.names[i]);
@@ -391,7 +369,7 @@ bool digest_check(const struct db *db, bool rows, struct diags *diags)
 {
     bool there;
     int64_t digested;
-    if (!has_table(db, "main", "digest", &there, diags) || !count_digested(db, &digested, diags)) return false;
+    if (!schema_has_table(db, "main", "digest", &there, diags) || !count_digested(db, &digested, diags)) return false;
     if (!there && digested) return diags_runtime(diags, db->path, "is damaged: the table digest is missing");
     if (!there) return true;
     if (!digested) return check_present(db, diags);

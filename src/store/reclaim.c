@@ -24,11 +24,13 @@ static bool drop_run(const struct db *db, const struct model_list *models, int64
 {
     bool ok = true;
     for (size_t i = 0; ok && i < models->n; i++) ok = drop_model(db, models->names[i], run, diags);
-    return ok && db_exec(db, diags,
-                         "DELETE FROM main.front WHERE run = %lld; DELETE FROM main.block WHERE run = %lld;"
-                         " DELETE FROM main.digest WHERE run = %lld;"
-                         " DELETE FROM main.run WHERE id = %lld",
-                         (long long)run, (long long)run, (long long)run, (long long)run);
+    for (const char *const *t = schema_run_tables; ok && *t; t++) {
+        bool there;
+        ok = schema_has_table(db, "main", *t, &there, diags) &&
+             (!there ||
+              db_exec(db, diags, "DELETE FROM main.\"%w\" WHERE \"%w\" = %lld", *t, schema_run_column(*t), (long long)run));
+    }
+    return ok && db_exec(db, diags, "DELETE FROM main.digest WHERE run = %lld", (long long)run);
 }
 
 /* The oldest run of this search that was killed, and its rows; 0: there is none. */

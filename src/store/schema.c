@@ -38,6 +38,33 @@ static const char common_sql[] =
     "CREATE TABLE IF NOT EXISTS block(run INTEGER NOT NULL, model TEXT NOT NULL, \"first\" INTEGER NOT NULL,"
     " \"last\" INTEGER NOT NULL, PRIMARY KEY(run, model, \"first\")) WITHOUT ROWID;";
 
+const char *const schema_run_tables[] = {"run",
+                                         "front",
+                                         "block",
+                                         "evaluated",
+                                         "streamed",
+                                         "streamed_block",
+                                         "streamed_part",
+                                         "certificate",
+                                         "certificate_space",
+                                         "certificate_place",
+                                         "certificate_box",
+                                         NULL};
+
+const char *schema_run_column(const char *table)
+{
+    return strcmp(table, "run") == 0 ? "id" : "run";
+}
+
+bool schema_has_table(const struct db *db, const char *schema, const char *table, bool *ret, struct diags *diags)
+{
+    int64_t n;
+    const bool ok =
+        db_int(db, &n, diags, "SELECT count(*) FROM \"%w\".sqlite_schema WHERE type = 'table' AND name = %Q", schema, table);
+    *ret = ok && n > 0;
+    return ok;
+}
+
 const char *schema_sql_type(enum dse_type type)
 {
     switch (type) {

@@ -38,6 +38,13 @@ struct store *store_open_tables(const char *path, const struct run_info *info, c
 enum { SCHEMA_LEADING = 6, SCHEMA_FIXED_LEADING = 3 };   /* MODEL_fixed: run, first_id, points */
 extern const char *const schema_leading[SCHEMA_LEADING]; /* id, run, point, status, reason, fidelity */
 
+/* The tables that tell of a run, besides MODEL_all and MODEL_fixed, closed by NULL: not all databases have all of them. Which column
+ * names the run: `run`, and `id` of table run itself. */
+extern const char *const schema_run_tables[];
+const char *schema_run_column(const char *table);
+/* Has the database `schema` ("main", or an attached one) a table of that name? */
+bool schema_has_table(const struct db *db, const char *schema, const char *table, bool *ret, struct diags *diags);
+
 /* SQL's name for a type: REAL, INTEGER or TEXT. */
 const char *schema_sql_type(enum dse_type type);
 

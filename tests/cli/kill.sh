@@ -61,3 +61,12 @@ stored=$(count search.db lad_all)
 grep -q "note: run 1, a search that was killed, is gone with its $stored rows" err || fail "no note: $(cat err)"
 [ "$(count search.db run)" -eq 1 ] || fail "the run of a killed search stays"
 [ "$(rows search.db lad)" = "$found" ] || fail "other rows after a search that was killed"
+
+# Of an exact front the certificate goes with it.
+sed '/^\[search\]/,/^evaluations/d; s/"search"/"exact"/' search.toml >exact.toml
+"$DSE" front exact.toml --certificate -q --no-figures -o exact.db >/dev/null 2>err || fail "an exact front: $(cat err)"
+boxes=$(count exact.db certificate_box)
+sqlite3 exact.db "update run set status = 'running', ended = null; delete from digest where run = 1 and \"of\" <> 'lad_all'"
+"$DSE" front exact.toml --certificate -q --no-figures -o exact.db >/dev/null 2>err || fail "an exact front after one that was killed: $(cat err)"
+[ "$(count exact.db certificate)" -eq 1 ] && [ "$(count exact.db certificate_box)" -eq "$boxes" ] || fail "the certificate of a killed run stays"
+"$DSE" check exact.db >out.txt 2>&1 || fail "after an exact front that was killed: $(cat out.txt)"
