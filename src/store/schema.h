@@ -38,8 +38,8 @@ struct store *store_open_tables(const char *path, const struct run_info *info, c
 enum { SCHEMA_LEADING = 6, SCHEMA_FIXED_LEADING = 3 };   /* MODEL_fixed: run, first_id, points */
 extern const char *const schema_leading[SCHEMA_LEADING]; /* id, run, point, status, reason, fidelity */
 
-/* The tables that tell of a run, besides MODEL_all and MODEL_fixed, closed by NULL: not all databases have all of them. Which column
- * names the run: `run`, and `id` of table run itself. */
+/* The tables that tell of a run, besides MODEL_all and MODEL_fixed, closed by NULL: not all databases have all of them. The column
+ * that names the run is `run`, and in table run itself `id`. */
 extern const char *const schema_run_tables[];
 const char *schema_run_column(const char *table);
 /* Has the database `schema` ("main", or an attached one) a table of that name? */
