@@ -73,8 +73,8 @@ static bool judge(const char *file, int status, struct diags *diags)
         return diags_input(diags, loc, NULL, "a constructor of it calls exit()", "the plug-in ends the program when it is loaded");
     const int by = WTERMSIG(status);
     if (by == SIGALRM || by == SIGXCPU || by == SIGKILL)
-        return diags_input(diags, loc, NULL, "its constructors run then", "the plug-in takes too long to load; at most %d s",
-                           SECONDS);
+        return diags_input(diags, loc, NULL, "its constructors run then: let them do less",
+                           "the plug-in takes too long to load; at most %d s", SECONDS);
     return diags_input(diags, loc, NULL, "its constructors run then, and its tables are read",
                        "the plug-in crashes when it is loaded: %s", strsignal(by));
 }

@@ -173,7 +173,7 @@ printf '#!/bin/sh\necho $$ >pid.new; mv pid.new pid; : >"$5"; exec sleep 100\n' 
 chmod +x slow
 for signal in TERM HUP; do
     rm -f pid
-    TMPDIR=$PWD/tmp "$DSE" diff a.db --with ./slow >out 2>err &
+    TMPDIR=$PWD/tmp env --default-signal="$signal" "$DSE" diff a.db --with ./slow >out 2>err & # under nohup, HUP is ignored
     dse=$!
     until [ -s pid ]; do kill -0 $dse 2>/dev/null || fail "diff ended: $(cat err)"; sleep 0.05; done
     kill -s "$signal" $dse
