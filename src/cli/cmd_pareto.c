@@ -37,6 +37,7 @@ static int run(const struct invocation *in)
     goal_init(&goal);
     struct front_request request = {.db = in->operands[0],
                                     .model = option_get(in, "model"),
+                                    .front = option_get(in, "front"),
                                     .run = option_run(in),
                                     .limit = (size_t)option_integer(in, "limit", 1, 1LL << 40, 0)};
     bool ok = output_parse_format(in, &request.format) && read_goal(in, &goal, &request.one_front) && in->diags->errors == 0;
@@ -58,16 +59,20 @@ const struct command command_pareto = {
             {0, "min", "COLUMN", "less of it is better; any number of times"},
             {0, "per", "PARAMETER", "a front for each of its values, any number of times, in place of the run's; none: one of all"},
             {'m', "model", "MODEL", "only this model"},
+            {0, "front", "BUDGET",
+             "of a sweep with several budgets the front of this one; unknown: of rows whose loss nobody measured"},
             OPTION_RUN("the newest that is done"),
             {'n', "limit", "N", "print at most N rows"},
             OPTION_FORMAT,
             {0},
         },
-    .help = "Without --max and --min the front that the sweep stored is printed. With them it is computed now, of the\n"
-            "same points, and one for each value of the run's `per` (for each LLM and context, say) unless --per says otherwise.\n"
-            "Only feasible points count. Points that are equal in all objectives are on the front together.\n\n"
-            "  dse pareto results/lad_sram.db\n"
-            "  dse pareto results/lad_sram.db --max tokens_per_s --min power_w --per llm\n",
+    .help =
+        "Without --max and --min the front that the sweep stored is printed. With them it is computed now, of the\n"
+        "same points, and one for each value of the run's `per` (for each LLM and context, say) unless --per says otherwise.\n"
+        "Only feasible points count, and those within the sweep's budget of quality; rows whose loss is unknown have a front of\n"
+        "their own. Points that are equal in all objectives are on the front together.\n\n"
+        "  dse pareto results/lad_sram.db\n"
+        "  dse pareto results/lad_sram.db --max tokens_per_s --min power_w --per llm\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

@@ -1,32 +1,13 @@
-#include "cli/front_table.h"
+#include "cli/front_table_internal.h"
 
-#include "analysis/grouped_front.h"
-#include "base/text.h"
 #include "base/hint.h"
+#include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/front_picks.h"
 #include "cli/notices_print.h"
 #include "cli/query_print.h"
-#include "store/query.h"
-#include "sweep/design.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct printing {
-    const struct front_request *request;
-    struct reader *reader;
-    struct diags *diags;
-    int64_t run;
-    struct goal goal;         /* the run's; then that of the request, if it has one */
-    bool compared;            /* the run has a baseline */
-    bool refines;             /* it has rows of both fidelities */
-    bool per_of_run;          /* the goal is asked for, its `per` the run's */
-    struct front_picks picks; /* rows to show; none: all, or the first */
-    struct name_list models;
-    struct name_list axes;        /* parameters that the sweep varied in any of its models */
-    struct name_list shared, own; /* those that all of `models` have, and that some of them have */
-};
 
 /* Call `each` with every row's first two columns as texts. */
 static bool each_row(struct printing *p, void (*each)(void *user, const char *a, const char *b), void *user, const char *sql)
@@ -110,68 +91,9 @@ static bool check_all_names(const struct printing *p)
            check_names(p, (const char *const *)p->goal.per, p->goal.n_per);
 }
 
-/* ---- another goal than the run's ----------------------------------------------------------------------------------------- */
-
-enum { MODEL_SHIFT = 56 };
-
-static void text_objective(const struct printing *p, const char *column)
-{
-    diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL,
-                "an objective is a column of numbers, such as tokens_per_s",
-                "%s holds names, not numbers: nothing can be more or less of it", column);
-}
-
-/* The objectives that are asked for take the place of the run's; its fronts stay apart, unless others are asked for. */
-static void take_asked(struct printing *p)
-{
-    const struct goal *asked = p->request->goal;
-    struct goal g;
-    goal_init(&g);
-    for (size_t i = 0; i < asked->n; i++) goal_add(&g, asked->columns[i], asked->maximise[i]);
-    const struct goal *per = asked->n_per || p->request->one_front ? asked : &p->goal;
-    for (size_t i = 0; i < per->n_per; i++) goal_add_per(&g, per->per[i]);
-    p->per_of_run = per != asked && per->n_per;
-    goal_release(&p->goal);
-    p->goal = g;
-}
-
-/* Add the points of a model to the front. */
-static bool scan_model(struct printing *p, size_t m, struct grouped_front *front)
+bool front_check_goal(struct printing *p)
 {
     const struct goal *g = &p->goal;
-    struct text sql, group;
-    text_init(&sql);
-    text_init(&group);
-    text_add(&sql, "SELECT point");
-    for (size_t i = 0; i < g->n; i++) text_addf(&sql, ", \"%s\"", g->columns[i]);
-    for (size_t i = 0; i < g->n_per; i++) text_addf(&sql, ", \"%s\"", g->per[i]);
-    text_addf(&sql, " FROM \"%s\" WHERE status = 'ok' AND run = %lld", p->models.s[m], (long long)p->run);
-    struct query *q = query_new(p->reader, sql.s, (struct srcloc){0}, p->diags);
-    int status = q ? 1 : -1;
-    while (status > 0 && (status = query_step(q, p->diags)) > 0) {
-        double values[SWEEP_OBJECTIVES_MAX];
-        for (size_t i = 0; i < g->n; i++) {
-            values[i] = query_f64(q, (int)i + 1);
-            if (query_type(q, (int)i + 1) == CELL_TEXT) status = -1, text_objective(p, g->columns[i]);
-        }
-        if (status < 0) break;
-        group.n = 0;
-        for (size_t i = 0; i < g->n_per; i++) {
-            const char *s = query_text(q, (int)(1 + g->n + i));
-            if (s) text_add(&group, s);
-            text_add_bytes(&group, "\x1f", 1);
-        }
-        grouped_front_add(front, g->n_per ? group.s : "", (uint64_t)m << MODEL_SHIFT | (uint64_t)query_i64(q, 0), values);
-    }
-    query_free(q);
-    text_release(&sql);
-    text_release(&group);
-    return status == 0;
-}
-
-/* Columns of the goal must exist: SQLite would take an unknown "name" for a string. */
-static bool check_goal(struct printing *p, const struct goal *g)
-{
     bool ok = true;
     for (size_t i = 0; i < g->n + g->n_per; i++) {
         const char *name = i < g->n ? g->columns[i] : g->per[i - g->n];
@@ -226,8 +148,9 @@ static void add_shows(const struct printing *p, size_t m, struct text *sql)
 
 /* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL
  * for all of the stored front. */
-static bool add_select(struct printing *p, size_t m, const struct goal *g, bool stored, const char *points, struct text *sql)
+static bool add_select(struct printing *p, size_t m, bool stored, const char *points, struct text *sql)
 {
+    const struct goal *g = &p->goal;
     const char *model = p->models.s[m];
     struct name_list columns = {0};
     bool ok = read_columns(p->reader, model, &columns, p->diags);
@@ -250,8 +173,7 @@ static bool add_select(struct printing *p, size_t m, const struct goal *g, bool 
     return ok;
 }
 
-/* The points of model m among the front's ids, as "(1, 2, 3)". */
-static void list_points(const uint64_t *ids, size_t n, size_t m, struct text *list)
+void front_list_points(const uint64_t *ids, size_t n, size_t m, struct text *list)
 {
     text_add(list, "(");
     for (size_t i = 0; i < n; i++)
@@ -268,8 +190,34 @@ static void list_picks(const struct front_picks *picks, size_t m, struct text *l
     text_add(list, ")");
 }
 
-/* Print the rows of the stored front, of what is picked of it, or of the points `ids`. */
-static bool print_rows(struct printing *p, const struct goal *g, bool stored, const uint64_t *ids, size_t n)
+/* The points of model m that are printed, as SQL in parentheses; nothing: all of the stored front. */
+static void add_points(const struct printing *p, const struct front_rows *rows, size_t m, struct text *ret)
+{
+    if (rows->budget)
+        text_addf(ret, "(SELECT point FROM budget_front WHERE run = %lld AND budget = '%s' AND model = '%s')", (long long)p->run,
+                  rows->budget, p->models.s[m]);
+    else if (!rows->stored)
+        front_list_points(rows->ids, rows->n, m, ret);
+    else if (p->picks.n)
+        list_picks(&p->picks, m, ret);
+}
+
+static void add_order(const struct printing *p, size_t limit, struct text *sql)
+{
+    const struct goal *g = &p->goal;
+    text_add(sql, " ORDER BY");
+    for (size_t i = 0; i < g->n_per; i++)
+        if (name_list_have(&p->shared, g->per[i])) text_addf(sql, " \"%s\",", g->per[i]);
+    text_addf(sql, " \"%s\" %s", g->columns[0], g->maximise[0] ? "DESC" : "ASC");
+    for (size_t i = 1; i < g->n; i++) text_addf(sql, ", \"%s\" %s", g->columns[i], g->maximise[i] ? "DESC" : "ASC");
+    text_add(sql, ", model");
+    for (size_t i = 0; i < p->shared.n; i++) text_addf(sql, ", \"%s\"", p->shared.s[i]);
+    if (has_design(p)) text_add(sql, ", design");
+    for (size_t i = 0; !has_design(p) && i < p->own.n; i++) text_addf(sql, ", \"%s\"", p->own.s[i]);
+    if (limit) text_addf(sql, " LIMIT %zu", limit);
+}
+
+bool front_print_rows(struct printing *p, const struct front_rows *rows)
 {
     struct text sql;
     text_init(&sql);
@@ -277,22 +225,12 @@ static bool print_rows(struct printing *p, const struct goal *g, bool stored, co
     for (size_t m = 0; ok && m < p->models.n; m++) {
         struct text points;
         text_init(&points);
-        if (!stored) list_points(ids, n, m, &points);
-        if (p->picks.n) list_picks(&p->picks, m, &points);
+        add_points(p, rows, m, &points);
         if (m) text_add(&sql, " UNION ALL ");
-        ok = add_select(p, m, g, stored, points.n ? points.s : NULL, &sql);
+        ok = add_select(p, m, rows->stored && !rows->budget, points.n ? points.s : NULL, &sql);
         text_release(&points);
     }
-    text_add(&sql, " ORDER BY");
-    for (size_t i = 0; i < g->n_per; i++)
-        if (name_list_have(&p->shared, g->per[i])) text_addf(&sql, " \"%s\",", g->per[i]);
-    text_addf(&sql, " \"%s\" %s", g->columns[0], g->maximise[0] ? "DESC" : "ASC");
-    for (size_t i = 1; i < g->n; i++) text_addf(&sql, ", \"%s\" %s", g->columns[i], g->maximise[i] ? "DESC" : "ASC");
-    text_add(&sql, ", model");
-    for (size_t i = 0; i < p->shared.n; i++) text_addf(&sql, ", \"%s\"", p->shared.s[i]);
-    if (has_design(p)) text_add(&sql, ", design");
-    for (size_t i = 0; !has_design(p) && i < p->own.n; i++) text_addf(&sql, ", \"%s\"", p->own.s[i]);
-    if (p->request->limit) text_addf(&sql, " LIMIT %zu", p->request->limit);
+    add_order(p, rows->limit, &sql);
     struct query *q = ok ? query_new(p->reader, sql.s, (struct srcloc){0}, p->diags) : NULL;
     ok = q && query_print(q, p->request->format, stdout, p->diags);
     query_free(q);
@@ -329,8 +267,9 @@ static void say_shown(const struct printing *p, uint64_t points)
 }
 
 /* How many points the stored front has, and what it dominates. */
-static bool print_summary(struct printing *p, const struct goal *g)
+static bool print_summary(struct printing *p)
 {
+    const struct goal *g = &p->goal;
     struct found_summary found = {0};
     char *sql = xasprintf("SELECT (SELECT count(*) FROM front WHERE run = r.id),"
                           " CASE WHEN hypervolume IS NOT NULL THEN printf('%%.4f', hypervolume) END FROM run AS r WHERE id = %lld",
@@ -354,75 +293,28 @@ static bool print_summary(struct printing *p, const struct goal *g)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
-/* What there is to know of the front of `ids`. */
-static bool print_notices(struct printing *p, const struct goal *g, const uint64_t *ids, size_t n)
-{
-    char **points = xcalloc(p->models.n, sizeof(char *));
-    for (size_t m = 0; m < p->models.n; m++) {
-        struct text list;
-        text_init(&list);
-        list_points(ids, n, m, &list);
-        points[m] = text_detach(&list);
-    }
-    struct notice_front front = {.models = (const char *const *)p->models.s,
-                                 .points = (const char *const *)points,
-                                 .n_models = p->models.n,
-                                 .per = (const char *const *)g->per,
-                                 .n_per = g->n_per,
-                                 .objectives = (const char *const *)g->columns,
-                                 .n_objectives = g->n};
-    bool ok = notices_print(p->reader, p->run, &front, p->diags);
-    for (size_t m = 0; m < p->models.n; m++) free(points[m]);
-    free(points);
-    return ok;
-}
-
-static void say_goal(const struct printing *p, size_t points)
-{
-    char count[TEXT_NUMBER_MAX], *goal = goal_text(&p->goal);
-    terminal_say(stderr, "front: %s points, %s%s", text_count(count, points), goal,
-                 p->per_of_run ? ", as in the run (--per none: one front of all)" : "");
-    free(goal);
-}
-
-static bool print_new_goal(struct printing *p)
-{
-    const struct goal *g = &p->goal;
-    struct grouped_front *front = grouped_front_new((int)g->n, g->maximise);
-    bool ok = check_goal(p, g);
-    for (size_t m = 0; ok && m < p->models.n; m++) ok = scan_model(p, m, front);
-    if (ok) {
-        const uint64_t *ids;
-        size_t n = grouped_front_finish(front, &ids, NULL);
-        ok = print_rows(p, g, false, ids, n);
-        if (ok) say_goal(p, n);
-        ok = ok && print_notices(p, g, ids, n);
-    }
-    grouped_front_free(front);
-    return ok;
-}
-
 /* Print the run's own front as it is stored. */
 static bool print_stored(struct printing *p)
 {
     const struct front_request *r = p->request;
-    bool ok = check_goal(p, &p->goal) &&
+    bool ok = front_check_goal(p) &&
               (!r->pick || front_picks_read(p->reader, p->run, &p->models, &p->goal, r->limit, &p->picks, p->diags));
     if (p->picks.n == p->picks.points) front_picks_release(&p->picks); /* all have room */
-    return ok && print_rows(p, &p->goal, true, NULL, 0) &&
-           (!r->summary || (print_summary(p, &p->goal) && notices_print_stored(p->reader, p->run, p->diags)));
+    ok = ok && front_print_rows(p, &(struct front_rows){.stored = true, .limit = r->limit});
+    ok = ok && (!r->summary || print_summary(p));
+    front_picks_release(&p->picks); /* of this front alone */
+    return ok && front_print_others(p) &&
+           (!r->summary || notices_print_stored(p->reader, p->run, p->diags));
 }
 
 bool front_table_print(const struct front_request *request, struct diags *diags)
 {
     struct printing p = {.request = request, .diags = diags, .reader = reader_open(request->db, diags)};
     bool ok = p.reader && find_run(&p) && find_models(&p);
-    if (ok && request->goal) take_asked(&p);
+    ok = ok && front_find_budget(&p);
+    if (ok && request->goal) front_take_asked(&p);
     ok = ok && check_all_names(&p) && split_axes(p.reader, &p.models, &p.axes, &p.shared, &p.own, diags);
-    if (ok && request->goal)
-        ok = print_new_goal(&p);
-    else if (ok)
-        ok = print_stored(&p);
+    if (ok) ok = request->goal ? front_print_new_goal(&p) : p.front ? front_print_budget(&p) : print_stored(&p);
     front_picks_release(&p.picks);
     name_list_release(&p.models);
     name_list_release(&p.axes);

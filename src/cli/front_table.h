@@ -10,6 +10,7 @@ struct front_request {
     const char *model;       /* only this one; NULL: all models of the run */
     int64_t run;             /* 0: the newest that is done */
     const struct goal *goal; /* NULL: the run's own, as stored */
+    const char *front;       /* of the run's budgets, "0.03", or "unknown"; NULL: the run's, of its loosest budget */
     bool one_front;          /* of a goal without `per`: one front of all points, not the run's fronts */
     size_t limit;            /* rows at most; 0: all */
     bool pick; /* of a stored front that has more rows, the knee and the extremes of each front come first; else the first rows */

@@ -257,8 +257,8 @@ static char *first_comment(const char *text)
 
 static void read_all(struct reading *r)
 {
-    static const char *const keys[] = {"sweep",   "params",  "constraints", "derive", "objectives", "sample",
-                                       "figures", "catalog", "baseline",    "refine", "requests",   "search"};
+    static const char *const keys[] = {"sweep",   "params",   "constraints", "derive",   "objectives", "sample", "figures",
+                                       "catalog", "baseline", "refine",      "requests", "search",     "quality"};
     toml_check_keys(r->doc, &r->doc->root, keys, sizeof keys / sizeof *keys, r->diags);
     read_catalog(r); /* before [params], which may name its entries */
     read_sweep(r);
@@ -268,6 +268,7 @@ static void read_all(struct reading *r)
     sweep_read_refine(r);
     sweep_read_expressions(r);
     sweep_read_objectives(r);
+    sweep_read_quality(r);
     sweep_read_sampling(r);
     read_figures(r);
 }

@@ -3,6 +3,7 @@
 #define DSE_CONFIG_SWEEP_FILE_H
 
 #include "config/bind.h"
+#include "config/budget.h"
 #include "model/fidelity.h"
 #include "workload/request_mix.h"
 
@@ -62,6 +63,7 @@ struct sweep_file {
     char *requests_text;         /* "chat", "chat 0.7, summarization 0.3"; or NULL */
     char *requests_option;       /* the same as sweep_requests_set_text takes it, in full; or NULL */
     bool known_quality;          /* quality = "known" in [constraints]: points that lose what nobody measured are infeasible */
+    struct budget budget;        /* [quality]: what a design may lose to be on a front; the default where nothing is said */
     struct sample_section sample;
     struct search_section search;
     enum sweep_keep keep;
@@ -85,6 +87,11 @@ struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, co
 struct sweep_file *sweep_file_read_text(const char *name, const char *text, size_t n, struct catalog *catalog, const char *data_dir,
                                         struct diags *diags);
 void sweep_file_free(struct sweep_file *s);
+
+/* The name of a constraint, as certificates have it; behind those of the file come the limits of the budget: "quality.task_loss".
+ * And back: SIZE_MAX when there is no such constraint. */
+const char *sweep_constraint_name(const struct sweep_file *s, size_t i);
+size_t sweep_constraint_find(const struct sweep_file *s, const char *name);
 
 /* The fidelity as the file has it: "closed-form", "event-level" or "refine". A string constant. */
 const char *sweep_fidelity_text(const struct sweep_file *s);

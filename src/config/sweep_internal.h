@@ -1,5 +1,5 @@
 /* The inside of reading a sweep file, shared by sweep_file.c, sweep_fidelity.c, sweep_baseline.c, sweep_requests.c,
- * sweep_sampling.c and sweep_exprs.c. */
+ * sweep_sampling.c, sweep_exprs.c and sweep_quality.c. */
 #ifndef DSE_CONFIG_SWEEP_INTERNAL_H
 #define DSE_CONFIG_SWEEP_INTERNAL_H
 
@@ -25,6 +25,8 @@ bool sweep_read_baseline(struct reading *r);
 bool sweep_read_requests(struct reading *r);
 /* Read [constraints] and [derive]. */
 bool sweep_read_expressions(struct reading *r);
+/* Read [quality], after the models; without it, its defaults. */
+bool sweep_read_quality(struct reading *r);
 /* Read [objectives]. */
 bool sweep_read_objectives(struct reading *r);
 

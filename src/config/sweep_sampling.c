@@ -103,6 +103,9 @@ static bool check_search(struct reading *r, const struct toml_node *table)
         return diags_input(r->diags, s->search.loc, r->doc->text, "fidelity = \"closed-form\" in [sweep]",
                            "[search] method = \"%s\" goes by the closed form, the sweep's fidelity is \"%s\"", name,
                            sweep_fidelity_text(s));
+    if (s->budget.n > 1)
+        return diags_input(r->diags, s->search.loc, r->doc->text, "one value of it; a sweep of the grid has a front for each",
+                           "[search] looks for one front, and [quality] %s has several values", budget_metrics[s->budget.named]);
     if (s->search.method == SEARCH_EXACT && s->keep == KEEP_SAMPLE)
         return diags_input(r->diags, s->search.loc, r->doc->text, "keep = \"front\", or leave keep out",
                            "an exact search evaluates few points; a sample of them says nothing of the space");

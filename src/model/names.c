@@ -32,6 +32,7 @@ static const struct taken_table {
     {"certificate_space", results},
     {"certificate_place", results},
     {"certificate_box", results},
+    {"budget_front", results},
     {"evaluated", results},
     {"streamed", results},
     {"streamed_block", results},

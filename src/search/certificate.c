@@ -277,7 +277,7 @@ static bool store_box(struct storing *s, uint64_t number, const struct kept *k)
     write_places(&s->places, lo, hi, k->axes);
     struct certificate_line line = {
         .box = number, .model = model_name(s, space), .why = box_end_names[w[END]], .places = k->axes ? s->places.s : ""};
-    if (w[END] == BOX_REFUSED) line.constraint = s->sweep->constraints[w[CONSTRAINT]].name;
+    if (w[END] == BOX_REFUSED) line.constraint = sweep_constraint_name(s->sweep, w[CONSTRAINT]);
     if (has_best(w[END])) {
         memcpy(best, hi + k->axes, s->sweep->n_objectives * sizeof *best);
         write_best(&s->best, best, s->sweep->n_objectives);

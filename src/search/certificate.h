@@ -44,7 +44,7 @@ struct lattice_point {
 struct certificate_box {
     uint32_t space;
     enum box_end end;
-    uint32_t constraint;     /* BOX_REFUSED: which of the sweep's constraints; else 0 */
+    uint32_t constraint;     /* BOX_REFUSED: which of the sweep's constraints, as sweep_constraint_name counts; else 0 */
     struct lattice_point by; /* BOX_DOMINATED: the incumbent; need not be a row of the front when the search ends */
     const uint32_t *lo, *hi; /* a place on each axis of the space */
     const double *best;      /* BOX_DOMINATED, BOX_OPEN: for each objective of the sweep the bound on its better side, the floor

@@ -104,7 +104,7 @@ static enum outcome evaluate(struct worker *w, size_t m, double *ret)
         checking_wrong(w->c, "%s", evaluator_error(w->evaluators[m]));
         return POINT_FAILED;
     }
-    if (row.reason) return POINT_REFUSED;
+    if (!row_is_within(&row)) return POINT_REFUSED;
     for (size_t j = 0; j < w->c->sweep->n_objectives; j++) {
         const size_t k = s->columns[j];
         if (k == SIZE_MAX) return POINT_WITHOUT;

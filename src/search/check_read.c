@@ -90,9 +90,8 @@ static bool read_end(struct checking *c, const struct certificate_line *l, struc
         return checking_wrong(c, "box %" PRIu64 " of %s is closed as \"%s\", which is none of the reasons", l->box, l->model,
                               l->why);
     if (b->end == BOX_REFUSED) {
-        size_t i = 0;
-        while (i < c->sweep->n_constraints && (!l->constraint || strcmp(c->sweep->constraints[i].name, l->constraint) != 0)) i++;
-        if (i == c->sweep->n_constraints)
+        const size_t i = l->constraint ? sweep_constraint_find(c->sweep, l->constraint) : SIZE_MAX;
+        if (i == SIZE_MAX)
             return checking_wrong(c, "box %" PRIu64 " of %s is refused by a constraint that the sweep has not", l->box, l->model);
         b->constraint = (uint32_t)i;
     }

@@ -45,6 +45,7 @@ static void check_objectives(struct checking *c)
     for (size_t j = 0; j < s->n_objectives; j++)
         text_addf(&t, "%s%s %s", j ? ", " : "", s->objectives[j].maximise ? "max" : "min", s->objectives[j].column);
     for (size_t i = 0; i < s->n_per; i++) text_addf(&t, "%s%s", i ? ", " : " per ", s->per[i]);
+    budget_add_within(&s->budget, &t);
     if (strcmp(t.s, c->run.objectives) != 0)
         checking_wrong(c, "the run says that its front is of \"%s\"; its sweep says \"%s\"", c->run.objectives, t.s);
     text_release(&t);
@@ -195,9 +196,11 @@ static bool visit_row(void *user, int64_t point, const char *status, const union
     if (!cells) return !checking_wrong(c, "point %lld of %s is on the front and has no row", (long long)point, model);
     if (!evaluator_run(w->evaluator, (uint64_t)point, 1, w->cells, &row))
         return checking_wrong(c, "%s", evaluator_error(w->evaluator));
-    if (row.reason || strcmp(status, "ok") != 0) {
+    if (!row_is_within(&row) || strcmp(status, "ok") != 0) {
         checking_wrong(c, "point %lld of %s is on the front and not feasible: %s", (long long)point, model,
-                       row.reason ? row.reason : status);
+                       row.reason             ? row.reason
+                       : !row_is_within(&row) ? "nobody knows what it loses"
+                                              : status);
         return true;
     }
     for (size_t i = 0; i < n; i++) {

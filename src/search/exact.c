@@ -362,6 +362,10 @@ bool exact_check(const struct sweep_file *s, struct diags *diags)
                           "there is no exact front of means over requests: they have no bounds", diags);
     if (s->fidelity != FIDELITY_CLOSED_FORM)
         return refuse_key(s, "sweep", "fidelity", "fidelity = \"closed-form\"", "an exact front is one of the closed form", diags);
+    if (s->budget.n > 1)
+        return refuse_key(s, "quality", budget_metrics[s->budget.named],
+                          "give one value; a sweep over the grid has a front for each",
+                          "a search looks for the front of one budget", diags);
     if (s->sample.method != SAMPLE_GRID)
         return refuse_key(s, "sample", "method", "leave [sample] out", "an exact front is one of a grid, not of a sample of it",
                           diags);

@@ -90,6 +90,22 @@ static void bound_ratios(struct bounds *b)
     memcpy((char *)b->ceiling + at, &ceiling, sizeof ceiling);
 }
 
+/* Is every point of the last box over the sweep's budgets, where it is known what it loses at all? */
+static bool is_over_budget(const struct bounds *b, size_t *ret_constraint)
+{
+    const struct budget *budget = &b->space->sweep->budget;
+    for (int m = 0; m < BUDGET_METRICS; m++) {
+        const struct field *f = b->space->budgeted[m];
+        if (!f) continue;
+        const struct dse_interval v = expr_bounds_metric(f, b->floor, b->ceiling).is;
+        const double limit = budget->limit[m][0];
+        if (budget_is_least((enum budget_metric)m) ? v.hi >= limit : v.lo <= limit) continue;
+        *ret_constraint = b->space->sweep->n_constraints + (size_t)m;
+        return true;
+    }
+    return false;
+}
+
 enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size_t *ret_constraint)
 {
     const struct dse_model *model = b->space->model->desc;
@@ -106,7 +122,7 @@ enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size
         *ret_constraint = i;
         return BOUNDS_REFUSED;
     }
-    return BOUNDS_SOME;
+    return is_over_budget(b, ret_constraint) ? BOUNDS_REFUSED : BOUNDS_SOME;
 }
 
 /* ---- columns --------------------------------------------------------------------------------------------------------------- */

@@ -186,6 +186,45 @@ static const char *unknown_quality(struct evaluator *e, const struct standing *s
     return e->space->sweep->known_quality && unknown ? judge_refusal(e->judge, s) : NULL;
 }
 
+/* The standing of the point at hand, which is asked for where rows need it. */
+static const struct standing *stand(struct evaluator *e)
+{
+    e->standing = judge_end(e->judge);
+    return &e->standing;
+}
+
+/* What is known of the point for the sweep's budgets: its quality, where the metrics do not tell without. */
+static struct budget_row budget_row_of(struct evaluator *e)
+{
+    const struct budget *b = &e->space->sweep->budget;
+    bool needs_quality = b->trust != DSE_QUALITY_UNKNOWN;
+    struct budget_row row = {0};
+    for (int i = 0; i < BUDGET_METRICS; i++) {
+        const struct field *f = e->space->budgeted[i];
+        row.has[i] = f != NULL;
+        row.value[i] = f ? field_number(f, e->metrics) : (double)NAN;
+        needs_quality |= budget_limits(b, (enum budget_metric)i) && isnan(row.value[i]);
+    }
+    if (needs_quality) row.quality = stand(e)->quality;
+    return row;
+}
+
+static const char *judge_quality(struct evaluator *e)
+{
+    return e->space->sweep->known_quality ? unknown_quality(e, stand(e)) : NULL;
+}
+
+/* Of a point that keeps the constraints: the fronts that it may be on, or why none. */
+static struct row judge_point(struct evaluator *e)
+{
+    const struct sweep_file *s = e->space->sweep;
+    const char *unknown = judge_quality(e);
+    if (unknown) return (struct row){.reason = unknown};
+    const struct budget_row row = budget_row_of(e);
+    const unsigned fronts = budget_fronts(&s->budget, &row);
+    return (struct row){.reason = fronts ? NULL : budget_reason(&s->budget, &row), .fronts = fronts};
+}
+
 static const char *broken_constraint(const struct evaluator *e)
 {
     for (size_t i = 0; i < e->space->sweep->n_constraints; i++) {
@@ -196,7 +235,7 @@ static const char *broken_constraint(const struct evaluator *e)
 }
 
 /* The row of the point whose parameters are in e->params. */
-static const char *evaluate(struct evaluator *e, union cell *cells)
+static struct row evaluate(struct evaluator *e, union cell *cells)
 {
     const struct space *sp = e->space;
     size_t c = 0;
@@ -204,16 +243,15 @@ static const char *evaluate(struct evaluator *e, union cell *cells)
     const char *reason = run_model(e);
     if (reason || e->stopped) {
         for (; c < sp->n_columns; c++) cells[c] = null_cell(sp->columns[c].type);
-        return reason;
+        return (struct row){.reason = reason};
     }
     put_metrics(e, cells, c);
     c += sp->metrics.n;
     for (size_t i = 0; i < sp->sweep->n_derived; i++)
         cells[c++].f64 = e->derived[i] ? expr_eval(e->derived[i], e->params, e->metrics) : (double)NAN;
-    e->standing = judge_end(e->judge);
-    put_notes(&e->standing, e->mixer != NULL, cells + c);
+    put_notes(stand(e), e->mixer != NULL, cells + c);
     reason = broken_constraint(e);
-    return reason ? reason : unknown_quality(e, &e->standing);
+    return reason ? (struct row){.reason = reason} : judge_point(e);
 }
 
 const char *evaluator_error(const struct evaluator *e)
@@ -256,7 +294,7 @@ bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *ce
     for (size_t i = 0; i < n && !e->stopped; i++) {
         e->point = first + i;
         set_point(e, digits);
-        rows[i].reason = evaluate(e, cells + i * sp->n_columns);
+        rows[i] = evaluate(e, cells + i * sp->n_columns);
         step(sp, digits);
     }
     return !e->stopped;
@@ -280,11 +318,9 @@ static double violation(struct evaluator *e)
         double v = e->constraints[i] ? expr_eval(e->constraints[i], e->params, e->metrics) : 1;
         if (isnan(v) || v == 0) sum += broken_by(e, i);
     }
-    if (e->space->sweep->known_quality) {
-        e->standing = judge_end(e->judge);
-        if (unknown_quality(e, &e->standing)) sum += 1;
-    }
-    return sum;
+    if (judge_quality(e)) sum += 1;
+    const struct budget_row row = budget_row_of(e);
+    return sum + budget_excess(&e->space->sweep->budget, &row);
 }
 
 /* Of a point that the model refuses: above that of any that it does not, and the less the less is missing. */
@@ -295,7 +331,8 @@ static double refused_by(const struct evaluator *e, const char *reason)
     double missing = 1;
     if (!e->mixer && model->shortage && model->shortage(e->params, reason, &s) && s.needed > s.there && s.there >= 0)
         missing = 1 - s.there / s.needed;
-    return (double)e->space->sweep->n_constraints + 2 + missing;
+    enum { OF_QUALITY = 2 + BUDGET_METRICS }; /* at most: unknown, not trusted, each limit */
+    return (double)e->space->sweep->n_constraints + OF_QUALITY + missing;
 }
 
 static double number_of(struct evaluator *e, size_t column)
@@ -323,18 +360,16 @@ bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns,
 }
 
 /* The numbers of the point whose parameters are in e->params. */
-static const char *scan_point(struct evaluator *e, const struct point_scan *what, size_t i)
+static struct row scan_point(struct evaluator *e, const struct point_scan *what, size_t i)
 {
     double *values = what->values + i * what->n_columns;
     for (size_t k = 0; k < what->n_groups; k++)
         what->keys[i * what->n_groups + k] = (uint64_t)field_get(what->groups[k], e->params).i64;
     const char *reason = run_model(e);
-    if (reason || e->stopped) return reason;
+    if (reason || e->stopped) return (struct row){.reason = reason};
     for (size_t k = 0; k < what->n_columns; k++) values[k] = number_of(e, what->columns[k]);
     reason = broken_constraint(e);
-    if (reason || !e->space->sweep->known_quality) return reason;
-    e->standing = judge_end(e->judge);
-    return unknown_quality(e, &e->standing);
+    return reason ? (struct row){.reason = reason} : judge_point(e);
 }
 
 bool evaluator_scan(struct evaluator *e, uint64_t first, size_t n, const struct point_scan *what)
@@ -345,7 +380,7 @@ bool evaluator_scan(struct evaluator *e, uint64_t first, size_t n, const struct 
     for (size_t i = 0; i < n && !e->stopped; i++) {
         e->point = first + i;
         set_point(e, digits);
-        what->rows[i].reason = scan_point(e, what, i);
+        what->rows[i] = scan_point(e, what, i);
         step(e->space, digits);
     }
     return !e->stopped;

@@ -239,6 +239,9 @@ uint64_t space_hash(const struct space *sp)
     }
     add_expressions(&h, "constraints", sp->sweep->constraints, sp->sweep->n_constraints);
     if (sp->sweep->known_quality) add_text(&h, "quality known");
+    char *budget = budget_text(&sp->sweep->budget);
+    add_text(&h, budget);
+    free(budget);
     add_expressions(&h, "derive", sp->sweep->derived, sp->sweep->n_derived);
     if (sp->sampler) add_sample(&h, &sp->sweep->sample);
     if (sp->baseline) add_baseline(&h, sp);

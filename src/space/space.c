@@ -331,6 +331,10 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     ok = find_varying(sp, diags);
     make_columns(sp);
     make_reasons(sp);
+    for (int i = 0; i < BUDGET_METRICS; i++) {
+        const bool limited = budget_limits(&s->budget, (enum budget_metric)i);
+        sp->budgeted[i] = limited ? schema_find(&sp->metrics, budget_metrics[i]) : NULL;
+    }
     space_find_applying(sp);
     if (ok) return sp;
     space_free(sp);

@@ -117,7 +117,13 @@ void evaluator_free(struct evaluator *e);
  * reason lives as long as the space and the evaluator. */
 struct row {
     const char *reason;
+    unsigned fronts; /* of a feasible point: budget_fronts (config/budget.h); of another 0 */
 };
+/* May the point be on the front of the loosest budget: is it feasible, and known not to lose more? */
+static inline bool row_is_within(const struct row *r)
+{
+    return r->fronts & 1u;
+}
 /* The names of the columns of notes, closed by NULL. */
 extern const char *const space_notes[];
 /* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not
@@ -125,8 +131,8 @@ extern const char *const space_notes[];
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
 /* Evaluate one point without its row: the values of n columns of metrics or derived ones (SIZE_MAX: a column that there is not),
  * NaN where a column has none or the model refuses the point; and 0, or by how much the point is infeasible: of points that the
- * model accepts the sum over the broken constraints (space/margin.h), of one that it refuses more than that, the more the more is
- * missing. False: stopped, as evaluator_run. */
+ * model accepts the sum over the broken constraints (space/margin.h) and of what it is over budget (budget_excess), of one that it
+ * refuses more than that, the more the more is missing. False: stopped, as evaluator_run. */
 bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation);
 /* Evaluate n points from `first` on without their rows: of each the values of some columns of metrics or derived ones (those of an
  * infeasible point are not defined), the bits of some parameters, and why it is infeasible, as evaluator_run. No allocation. */

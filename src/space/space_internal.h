@@ -63,6 +63,7 @@ struct space {
     size_t derived_at; /* the column of the first derived one */
     char **constraint_reasons;
     bool *constraint_applies, *derived_applies;
+    const struct field *budgeted[BUDGET_METRICS]; /* of the metrics; NULL: the sweep's budgets do not limit it, or it is absent */
 };
 
 /* Check that the tables of the model do not refuse the resolved parameters of this point, which no machine can have then. False

@@ -203,22 +203,31 @@ static bool check_blocks(struct checking *c)
     return ok;
 }
 
-static bool check_fronts(struct checking *c)
+/* Has each point of a table of fronts a feasible row? */
+static bool check_front_table(struct checking *c, const char *table)
 {
     bool ok = true;
-    int64_t n;
     for (size_t i = 0; i < c->models.n; i++) {
         const char *m = c->models.names[i];
         ok = check_none(
                  c,
                  schema_sql(
-                     "SELECT count(*) FROM main.front p LEFT JOIN main.\"%w_fixed\" f ON f.run = p.run LEFT JOIN"
+                     "SELECT count(*) FROM main.%s p LEFT JOIN main.\"%w_fixed\" f ON f.run = p.run LEFT JOIN"
                      " main.\"%w_all\" a ON a.id = f.first_id + p.point WHERE p.model = %Q AND (a.id IS NULL OR p.point < 0 OR"
                      " p.point >= f.points OR a.status <> 'ok')",
-                     m, m, m),
+                     table, m, m, m),
                  "points on a front without a feasible row") &&
              ok;
     }
+    return ok;
+}
+
+static bool check_fronts(struct checking *c)
+{
+    int64_t n;
+    bool ok = check_front_table(c, "front"), there;
+    if (!schema_has_table(c->db, "main", "budget_front", &there, &c->diags)) return false;
+    if (there) ok = check_front_table(c, "budget_front") && ok;
     ok = ok && db_int(c->db, &n, &c->diags, "SELECT count(*) FROM main.front");
     if (ok) say_count(c, n, "points on fronts");
     return ok;

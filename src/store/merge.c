@@ -248,8 +248,19 @@ static bool join_birth(const struct merge *m, int64_t from, int64_t to)
                    " started = min(o.started, i.started), ended = max(coalesce(o.ended, i.ended), coalesce(i.ended, '')),"
                    " host = CASE WHEN instr(o.host, i.host) THEN o.host ELSE o.host || ', ' || i.host END"
                    " FROM input.run AS i WHERE o.id = %lld AND i.id = %lld;"
-                   "DELETE FROM main.front WHERE run = %lld",
-                   to, from, to);
+                   "DELETE FROM main.front WHERE run = %lld;DELETE FROM main.budget_front WHERE run = %lld",
+                   to, from, to, to);
+}
+
+/* The fronts of budgets, which an older dse did not know of. */
+static bool copy_budget_fronts(const struct merge *m, int64_t from, int64_t to)
+{
+    bool there;
+    if (!schema_has_table(&m->db, "input", "budget_front", &there, m->diags)) return false;
+    return !there ||
+           db_exec(&m->db, m->diags,
+                   "INSERT INTO main.budget_front SELECT %lld, budget, model, point FROM input.budget_front WHERE run = %lld", to,
+                   from);
 }
 
 static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
@@ -275,8 +286,10 @@ static bool copy_birth(const struct merge *m, int64_t from, int64_t *ret_to)
     text_release(&values);
     text_release(&names);
     *ret_to = sqlite3_last_insert_rowid(m->db.sqlite);
-    return ok && db_exec(&m->db, m->diags, "INSERT INTO main.front SELECT %lld, model, point FROM input.front WHERE run = %lld",
-                         *ret_to, from);
+    return ok &&
+           db_exec(&m->db, m->diags, "INSERT INTO main.front SELECT %lld, model, point FROM input.front WHERE run = %lld", *ret_to,
+                   from) &&
+           copy_budget_fronts(m, from, *ret_to);
 }
 
 /* The counts by reason of a run that is done (store/stream.h), where the input has some. */

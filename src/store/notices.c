@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "store/left_out.h"
+#include "store/over_budget.h"
 #include "store/query.h"
 #include "store/reader.h"
 #include "store/store_internal.h"
@@ -252,6 +253,15 @@ static bool add_of_sweep(struct making *m)
     return rc >= 0;
 }
 
+static bool add_budget(struct making *m)
+{
+    char *text;
+    if (!over_budget_text(m->db, m->run, m->front->models, m->front->n_models, &text, m->diags)) return false;
+    if (text) add_notice(m, "budget", text);
+    free(text);
+    return true;
+}
+
 static void add_left_out(void *user, const char *text)
 {
     add_notice(user, "left-out", text);
@@ -400,7 +410,7 @@ static void add_counts(struct making *m)
     if (m->unknown) {
         char *text = xasprintf(
             "%s of the %s designs on the front lose information, and nobody measured how much under their settings (quality is "
-            "unknown): quality = \"known\" in [constraints] keeps them off",
+            "unknown)",
             text_count(some, (uint64_t)m->unknown), all);
         add_notice(m, "unknown-quality", text);
         free(text);
@@ -418,7 +428,7 @@ bool notices_of_front(const struct db *db, int64_t run, const struct notice_fron
     struct making m = {.db = db, .run = run, .front = front, .diags = diags};
     text_init(&m.json);
     text_init(&m.beyond_what);
-    bool ok = true;
+    bool ok = add_budget(&m);
     for (size_t i = 0; ok && i < front->n_models; i++)
         ok = left_out_of_front(db, run, front->models[i], front->objectives, front->n_objectives, add_left_out, &m, diags);
     for (size_t i = 0; ok && i < front->n_models; i++) ok = look_at_model(&m, i);

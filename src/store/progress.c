@@ -43,10 +43,9 @@ struct range *store_missing(struct store *st, size_t m, uint64_t shard_first, ui
 
 /* ---- the front ------------------------------------------------------------------------------------------------------------- */
 
-static bool insert_front(struct store *st, const struct store_model *model, const uint64_t *points, size_t n, struct diags *diags)
+/* Run a statement, which is finalized, with each point as its parameter. */
+static bool insert_points(struct store *st, sqlite3_stmt *stmt, const uint64_t *points, size_t n, struct diags *diags)
 {
-    sqlite3_stmt *stmt =
-        db_prepare(&st->db, diags, "INSERT INTO front(run, model, point) VALUES(%lld, %Q, ?)", (long long)st->run, model->name);
     bool ok = stmt != NULL;
     for (size_t i = 0; ok && i < n; i++) {
         sqlite3_bind_int64(stmt, 1, (int64_t)points[i]);
@@ -60,8 +59,24 @@ bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, s
 {
     const struct store_model *model = &st->models[m];
     bool ok = db_begin(&st->db, diags) &&
-              db_exec(&st->db, diags, "DELETE FROM front WHERE run = %lld AND model = %Q", (long long)st->run, model->name) &&
-              insert_front(st, model, points, n, diags);
+              db_exec(&st->db, diags,
+                      "DELETE FROM front WHERE run = %lld AND model = %Q; DELETE FROM budget_front WHERE run = %lld AND model = %Q",
+                      (long long)st->run, model->name, (long long)st->run, model->name) &&
+              insert_points(st,
+                            db_prepare(&st->db, diags, "INSERT INTO front(run, model, point) VALUES(%lld, %Q, ?)",
+                                       (long long)st->run, model->name),
+                            points, n, diags);
+    return store_end(st, ok, diags);
+}
+
+bool store_budget_front(struct store *st, const char *budget, size_t m, const uint64_t *points, size_t n, struct diags *diags)
+{
+    bool ok =
+        db_begin(&st->db, diags) &&
+        insert_points(st,
+                      db_prepare(&st->db, diags, "INSERT INTO budget_front(run, budget, model, point) VALUES(%lld, %Q, %Q, ?)",
+                                 (long long)st->run, budget, st->models[m].name),
+                      points, n, diags);
     return store_end(st, ok, diags);
 }
 
@@ -94,8 +109,19 @@ static bool add_columns(const struct store *st, const struct store_model *model,
     return ok;
 }
 
-/* "a.point, <value>, ..., <group>, ..."; NULL, with an error, when there is no such column. */
-static char *scan_list(const struct store *st, const struct store_model *model, const struct scan_columns *columns,
+/* ", <expression>" for a column that may be absent: ", NULL". Is it there? */
+static bool add_known(const struct view_columns *v, const char *name, struct text *t)
+{
+    char *expression;
+    const bool has = view_column_expression(v, name, &expression);
+    text_addf(t, ", %s", has ? expression : "NULL");
+    if (has) free(expression);
+    return has;
+}
+
+/* "a.point, <value>, ..., <group>, ..., <quality>, <known>, ..."; NULL, with an error, when there is no such column. Sets `has` of
+ * each known one. */
+static char *scan_list(const struct store *st, const struct store_model *model, const struct scan_columns *columns, bool *has,
                        struct diags *diags)
 {
     struct view_columns v;
@@ -105,6 +131,8 @@ static char *scan_list(const struct store *st, const struct store_model *model, 
     text_add(&t, "a.point");
     bool ok = add_columns(st, model, &v, columns->values, columns->n_values, &t, diags);
     ok = add_columns(st, model, &v, columns->group, columns->n_group, &t, diags) && ok;
+    add_known(&v, "quality", &t);
+    for (size_t i = 0; i < columns->n_known; i++) has[i] = add_known(&v, columns->known[i], &t);
     view_columns_release(&v);
     if (ok) return text_detach(&t);
     text_release(&t);
@@ -122,21 +150,33 @@ static void read_group(sqlite3_stmt *stmt, const struct scan_columns *columns, s
     }
 }
 
-static bool visit_rows(const struct store *st, sqlite3_stmt *stmt, const struct scan_columns *columns,
-                       void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user,
-                       struct diags *diags)
+/* n numbers from column `first` on. */
+static void read_numbers(sqlite3_stmt *stmt, size_t first, size_t n, double *ret)
 {
-    double *values = xmalloc(columns->n_values * sizeof *values);
+    for (size_t i = 0; i < n; i++) {
+        const int at = (int)(first + i), type = sqlite3_column_type(stmt, at);
+        ret[i] = type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_column_double(stmt, at) : (double)NAN;
+    }
+}
+
+static bool visit_rows(const struct store *st, sqlite3_stmt *stmt, const struct scan_columns *columns, const bool *has,
+                       void (*visit)(void *user, const struct scan_row *row), void *user, struct diags *diags)
+{
+    const size_t quality = 1 + columns->n_values + columns->n_group;
+    double *values = xcalloc(columns->n_values + columns->n_known + 1, sizeof *values), *known = values + columns->n_values;
     struct text group;
     text_init(&group);
     int rc;
     while ((rc = db_step(&st->db, stmt, diags)) > 0) {
-        for (size_t i = 0; i < columns->n_values; i++) {
-            int type = sqlite3_column_type(stmt, (int)i + 1);
-            values[i] = type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_column_double(stmt, (int)i + 1) : (double)NAN;
-        }
+        read_numbers(stmt, 1, columns->n_values, values);
+        read_numbers(stmt, quality + 1, columns->n_known, known);
         if (columns->n_group) read_group(stmt, columns, &group);
-        visit(user, (uint64_t)sqlite3_column_int64(stmt, 0), values, group.s);
+        visit(user, &(struct scan_row){.point = (uint64_t)sqlite3_column_int64(stmt, 0),
+                                       .values = values,
+                                       .group = group.s,
+                                       .known = known,
+                                       .has = has,
+                                       .quality = (const char *)sqlite3_column_text(stmt, (int)quality)});
     }
     text_release(&group);
     free(values);
@@ -153,18 +193,23 @@ static char *scan_rows(const struct store *st, const struct store_model *model, 
 }
 
 bool store_scan(struct store *st, size_t m, enum store_rows rows, const struct scan_columns *columns,
-                void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user, struct diags *diags)
+                void (*visit)(void *user, const struct scan_row *row), void *user, struct diags *diags)
 {
     const struct store_model *model = &st->models[m];
-    char *list = scan_list(st, model, columns, diags);
-    if (!list) return false;
+    bool *has = xcalloc(columns->n_known + 1, sizeof *has);
+    char *list = scan_list(st, model, columns, has, diags);
+    if (!list) {
+        free(has);
+        return false;
+    }
     char *from = scan_rows(st, model, rows);
     sqlite3_stmt *stmt = db_prepare(&st->db, diags, "SELECT %s%s AND f.run = %lld AND a.status = 'ok'%s", list, from,
                                     (long long)st->run, rows == STORE_REFINED ? " ORDER BY a.id DESC" : "");
     free(from);
     free(list);
-    bool ok = stmt && visit_rows(st, stmt, columns, visit, user, diags);
+    bool ok = stmt && visit_rows(st, stmt, columns, has, visit, user, diags);
     sqlite3_finalize(stmt);
+    free(has);
     return ok;
 }
 

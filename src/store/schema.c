@@ -33,6 +33,8 @@ static const char common_sql[] =
     " refined INTEGER, requests TEXT, axis_ends TEXT, unequal TEXT, notices TEXT, method TEXT, catalog TEXT, digests INTEGER);"
     "CREATE TABLE IF NOT EXISTS front(run INTEGER NOT NULL, model TEXT NOT NULL, point INTEGER NOT NULL,"
     " PRIMARY KEY(run, model, point)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS budget_front(run INTEGER NOT NULL, budget TEXT NOT NULL, model TEXT NOT NULL,"
+    " point INTEGER NOT NULL, PRIMARY KEY(run, budget, model, point)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS column_info(table_name TEXT NOT NULL, column_name TEXT NOT NULL, unit TEXT NOT NULL,"
     " doc TEXT NOT NULL, direction INTEGER NOT NULL, PRIMARY KEY(table_name, column_name)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS block(run INTEGER NOT NULL, model TEXT NOT NULL, \"first\" INTEGER NOT NULL,"
@@ -40,6 +42,7 @@ static const char common_sql[] =
 
 const char *const schema_run_tables[] = {"run",
                                          "front",
+                                         "budget_front",
                                          "block",
                                          "evaluated",
                                          "streamed",

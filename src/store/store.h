@@ -127,8 +127,11 @@ bool store_write_refined(struct store *st, size_t m, const uint64_t *points, con
 uint64_t *store_refined(struct store *st, size_t m, size_t *ret_n, struct diags *diags);
 
 /* Store a front that has been computed: the indices of its points in space m, ascending. It replaces an earlier front of this
- * run. */
+ * run, and takes away those of its budgets. */
 bool store_front(struct store *st, size_t m, const uint64_t *points, size_t n, struct diags *diags);
+/* Store the front of one of several budgets, or that of the points whose loss is unknown, by its name (config/budget.h), behind it.
+ */
+bool store_budget_front(struct store *st, const char *budget, size_t m, const uint64_t *points, size_t n, struct diags *diags);
 /* Store the front's hypervolume, as grouped_front_finish gives it; NaN is NULL. */
 bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags);
 /* Make run.notices from the stored front (store/notices.h); `per`: the parameters for whose values there are fronts of their own.
@@ -136,10 +139,20 @@ bool store_hypervolume(struct store *st, double hypervolume, struct diags *diags
 bool store_notices(struct store *st, const char *const *objectives, size_t n_objectives, const char *const *per, size_t n_per,
                    struct diags *diags);
 
-/* The columns of a model that a scan gives: numbers, and those whose values together name the row's group. */
+/* The columns of a model that a scan gives: numbers, those whose values together name the row's group, and numbers that not all
+ * models have. */
 struct scan_columns {
-    const char *const *values, *const *group;
-    size_t n_values, n_group;
+    const char *const *values, *const *group, *const *known;
+    size_t n_values, n_group, n_known;
+};
+/* A row of a scan; everything is valid during the call. */
+struct scan_row {
+    uint64_t point;
+    const double *values; /* NaN for NULL */
+    const char *group;    /* "" without group columns */
+    const double *known;  /* NaN for NULL, and where the model has no such column */
+    const bool *has;      /* which of these it has */
+    const char *quality;  /* the column of that name; NULL: it is NULL, or there is none */
 };
 /* Which rows of a run that refines are scanned. In other runs the first two are the same, and there are no STORE_REFINED ones. */
 enum store_rows {
@@ -147,11 +160,9 @@ enum store_rows {
     STORE_FIRST,   /* the one that every point has */
     STORE_REFINED, /* the one at event level beside it, where there is one */
 };
-/* Call `visit` for each feasible row of the run and space, in the order of points, with n_values doubles (NaN for NULL) and the
- * name of the row's group ("" without group columns), both valid during the call. */
+/* Call `visit` for each feasible row of the run and space, in the order of points. */
 bool store_scan(struct store *st, size_t m, enum store_rows rows, const struct scan_columns *columns,
-                void (*visit)(void *user, uint64_t point, const double *values, const char *group), void *user,
-                struct diags *diags);
+                void (*visit)(void *user, const struct scan_row *row), void *user, struct diags *diags);
 /* Set the run's end, counts and status ('done' or 'interrupted'). False with an error also when somebody deleted the file
  * meanwhile. */
 bool store_finish(struct store *st, const char *status, struct diags *diags);

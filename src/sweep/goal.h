@@ -1,5 +1,6 @@
 /* What a run optimises: its objectives, and the parameters for whose every combination there is a front. A run keeps it as text in
- * the database: "max tokens_per_s, min area_mm2 per llm, context".
+ * the database: "max tokens_per_s, min area_mm2 per llm, context within
+ * attention_error 0.1".
  */
 #ifndef DSE_SWEEP_GOAL_H
 #define DSE_SWEEP_GOAL_H
@@ -8,6 +9,7 @@
 #include "store/store.h"
 
 struct goal {
+    struct budget budget; /* n = 0: none */
     char *columns[SWEEP_OBJECTIVES_MAX];
     bool maximise[SWEEP_OBJECTIVES_MAX];
     size_t n;
@@ -29,11 +31,16 @@ void goal_of_sweep(struct goal *g, const struct sweep_file *s);
 char *goal_text(const struct goal *g);
 bool goal_parse(struct goal *g, const char *text);
 
+/* The columns of a scan that goal_values and goal_fronts go by. */
+struct scan_columns goal_columns(const struct goal *g);
+/* The fronts that a feasible row of such a scan may be on: budget_fronts. */
+unsigned goal_fronts(const struct goal *g, const struct scan_row *row);
 /* The values of the objectives in a row of the space; NaN for NULL. */
 void goal_values(const struct goal *g, const struct space *sp, const union cell *cells, double *ret);
 
-/* Compute the front of the store's run under the goal, over all its models together, its hypervolume and the run's notices, and
- * store them. Of a run that refines, once it has rows at event level, over those alone. */
+/* Compute the front of the store's run under the goal and its loosest budget, over all its models together, its hypervolume and the
+ * run's notices, and store them; and the front of each budget where there are several, and that of the rows whose loss is unknown,
+ * where there are any. Of a run that refines, once it has rows at event level, over those alone. */
 bool goal_front(struct store *st, const struct goal *g, size_t *ret_n, struct diags *diags);
 
 #endif

@@ -19,6 +19,7 @@ struct end {
 
 struct group {
     uint64_t *keys;
+    unsigned front;           /* one of budget_fronts */
     char name[GROUP_KEY_MAX]; /* for the grouped front */
     struct end *ends;         /* of each objective the least and the greatest */
 };
@@ -90,23 +91,24 @@ void keeper_free(struct keeper *k)
 
 /* ---- taking points ----------------------------------------------------------------------------------------------------------- */
 
-static bool is_of(const struct keeper *k, const struct group *g, const uint64_t *keys)
+static bool is_of(const struct keeper *k, const struct group *g, const uint64_t *keys, unsigned front)
 {
-    return k->scan.n_groups == 0 || memcmp(g->keys, keys, k->scan.n_groups * sizeof *keys) == 0;
+    return g->front == front && (k->scan.n_groups == 0 || memcmp(g->keys, keys, k->scan.n_groups * sizeof *keys) == 0);
 }
 
-/* The group with these keys. That of the last point comes first: points of one group often stand together. */
-static struct group *find_group(struct keeper *k, const uint64_t *keys)
+/* The group with these keys of one of the budgets. That of the last point comes first: points of one group often stand together. */
+static struct group *find_group(struct keeper *k, const uint64_t *keys, unsigned front)
 {
     const size_t bytes = k->scan.n_groups * sizeof *keys;
-    if (k->n_groups && is_of(k, &k->groups[k->last], keys)) return &k->groups[k->last];
+    if (k->n_groups && is_of(k, &k->groups[k->last], keys, front)) return &k->groups[k->last];
     for (k->last = 0; k->last < k->n_groups; k->last++)
-        if (is_of(k, &k->groups[k->last], keys)) return &k->groups[k->last];
+        if (is_of(k, &k->groups[k->last], keys, front)) return &k->groups[k->last];
     k->groups = xrealloc(k->groups, k->n_groups + 1, sizeof *k->groups);
     struct group *g = &k->groups[k->n_groups];
-    *g = (struct group){.keys = xmalloc(bytes ? bytes : 1), .ends = xcalloc(2 * k->scan.n_columns, sizeof *g->ends)};
+    *g =
+        (struct group){.front = front, .keys = xmalloc(bytes ? bytes : 1), .ends = xcalloc(2 * k->scan.n_columns, sizeof *g->ends)};
     if (bytes) memcpy(g->keys, keys, bytes);
-    if (bytes) snprintf(g->name, sizeof g->name, "%zu", k->n_groups); /* "" is a lone group's */
+    snprintf(g->name, sizeof g->name, "%zu", k->n_groups);
     k->n_groups++;
     return g;
 }
@@ -117,17 +119,23 @@ static void take_end(struct end *e, double value, uint64_t point, bool better)
     *e = (struct end){value, point, true};
 }
 
-static void take_feasible(struct keeper *k, uint64_t point, size_t i)
+/* Take point i of the scan for a front that it may be on. */
+static void take_for(struct keeper *k, uint64_t point, size_t i, unsigned front)
 {
     const size_t m = k->scan.n_columns;
     const double *values = k->scan.values + i * m;
-    struct group *g = find_group(k, k->scan.keys + i * k->scan.n_groups);
+    struct group *g = find_group(k, k->scan.keys + i * k->scan.n_groups, front);
     for (size_t j = 0; j < m; j++) {
         if (isnan(values[j])) continue;
         take_end(&g->ends[2 * j], values[j], point, values[j] < g->ends[2 * j].value);
         take_end(&g->ends[2 * j + 1], values[j], point, values[j] > g->ends[2 * j + 1].value);
     }
     grouped_front_add(k->front, g->name, point, values);
+}
+
+static void take_feasible(struct keeper *k, uint64_t point, size_t i)
+{
+    for (unsigned fronts = k->scan.rows[i].fronts; fronts; fronts &= fronts - 1) take_for(k, point, i, fronts & -fronts);
 }
 
 static void count(struct keeper *k, const char *reason)

@@ -74,7 +74,7 @@ static void look_at_space(struct looking *l, size_t m)
         l->ret->sampled++;
         if (!whole || row.reason) continue;
         if (l->ret->feasible++ % (1 + n / OUTLOOK_RUNS) == 0 && l->n_runs < OUTLOOK_RUNS) l->runs[l->n_runs++] = id;
-        if (l->sweep->refine) add_point(l, sp, id, cells);
+        if (l->sweep->refine && row_is_within(&row)) add_point(l, sp, id, cells);
     }
     free(cells);
     evaluator_free(e);

@@ -58,7 +58,7 @@ bool refine_closed_form(const struct refining *r, uint64_t id)
 {
     size_t m = (size_t)(id >> ID_MODEL_SHIFT);
     struct row row;
-    return evaluator_run(r->evaluators[m], id & ID_POINT_MASK, 1, r->cells[m], &row) && !row.reason;
+    return evaluator_run(r->evaluators[m], id & ID_POINT_MASK, 1, r->cells[m], &row) && row_is_within(&row);
 }
 
 /* The neighbours of a point on the front that are not planned. */

@@ -86,35 +86,41 @@ static void add_change(struct scan *s, uint64_t id, const double *values, const 
     s->changes.list[s->changes.n++] = c;
 }
 
-static void add_event_row(void *user, uint64_t point, const double *values, const char *group)
+/* Is the row within the loosest budget, whose front is refined? */
+static bool is_within(const struct scan *s, const struct scan_row *row)
+{
+    return goal_fronts(s->refining->goal, row) & 1u;
+}
+
+static void add_event_row(void *user, const struct scan_row *row)
 {
     struct scan *s = user;
-    uint64_t id = s->model << ID_MODEL_SHIFT | point;
-    if (!ids_have(&s->refining->planned, id)) return;
-    grouped_front_add(s->front, group, id, values);
-    add_change(s, id, values, group);
+    uint64_t id = s->model << ID_MODEL_SHIFT | row->point;
+    if (!is_within(s, row) || !ids_have(&s->refining->planned, id)) return;
+    grouped_front_add(s->front, row->group, id, row->values);
+    add_change(s, id, row->values, row->group);
 }
 
 /* ---- the others ---------------------------------------------------------------------------------------------------------- */
 
-static void add_closed_row(void *user, uint64_t point, const double *values, const char *group)
+static void add_closed_row(void *user, const struct scan_row *row)
 {
     struct scan *s = user;
     const struct refining *r = s->refining;
-    uint64_t id = s->model << ID_MODEL_SHIFT | point;
-    if (ids_have(&r->planned, id)) return;
-    struct change key = {.model = s->model, .group = group};
+    uint64_t id = s->model << ID_MODEL_SHIFT | row->point;
+    if (!is_within(s, row) || ids_have(&r->planned, id)) return;
+    struct change key = {.model = s->model, .group = row->group};
     const struct change *c = s->changes.n ? bsearch(&key, s->changes.list, s->changes.n, sizeof key, by_group) : NULL;
-    for (size_t k = 0; k < r->goal->n; k++) s->corrected[k] = c && c->factor[k] > 0 ? values[k] * c->factor[k] : values[k];
-    grouped_front_add(s->front, group, id, s->corrected);
+    for (size_t k = 0; k < r->goal->n; k++)
+        s->corrected[k] = c && c->factor[k] > 0 ? row->values[k] * c->factor[k] : row->values[k];
+    grouped_front_add(s->front, row->group, id, s->corrected);
 }
 
-static bool scan_rows(struct scan *s, enum store_rows rows, void (*visit)(void *, uint64_t, const double *, const char *))
+static bool scan_rows(struct scan *s, enum store_rows rows, void (*visit)(void *, const struct scan_row *))
 {
     const struct refining *r = s->refining;
     const struct goal *g = r->goal;
-    struct scan_columns columns = {
-        .values = (const char *const *)g->columns, .n_values = g->n, .group = (const char *const *)g->per, .n_group = g->n_per};
+    const struct scan_columns columns = goal_columns(g);
     bool ok = true;
     for (s->model = 0; ok && s->model < r->job->n_spaces; s->model++)
         ok = store_scan(r->job->store, s->model, rows, &columns, visit, s, r->job->diags);

@@ -1,0 +1,16 @@
+/* What a run's budget keeps off its front, in a sentence. */
+#ifndef DSE_STORE_OVER_BUDGET_H
+#define DSE_STORE_OVER_BUDGET_H
+
+#include "base/diag.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct db;
+
+/* How many rows of these models are over the budget, and that nobody named one where that is so. NULL in *ret: there is nothing to
+ * say, as no row is over it and none is of unknown loss. The caller frees *ret. False with errors. */
+bool over_budget_text(const struct db *db, int64_t run, const char *const *models, size_t n, char **ret, struct diags *diags);
+
+#endif
