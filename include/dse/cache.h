@@ -53,6 +53,12 @@ struct dse_cache {
     int64_t vote_bits;                     /* a count, or an accumulated probability, of a position */
 };
 extern const struct dse_param dse_cache_params[];
+/* The row of eviction in dse_model.techniques. */
+extern const char *const dse_cache_only[];
+#define DSE_CACHE_TECHNIQUE \
+    { \
+        "eviction", "none", dse_cache_only \
+    }
 
 /* ---- lengths ------------------------------------------------------------------------------------------------------------ */
 

@@ -131,6 +131,14 @@ struct dse_trend {
     const char *where; /* "NAME=VALUE,...": holds where the enumerations have these values; or NULL */
 };
 
+/* A technique that loses information, as far as a parameter turns it on: with `off` the same machine is exact, and no metric
+ * depends on the parameters that the technique alone reads. A sweep evaluates the exact machine beside the lossy one
+ * (docs/sweep-file.md). A test holds each list to it. */
+struct dse_technique {
+    const char *param, *off; /* an enumeration, and its value: "eviction", "none" */
+    const char *const *only; /* closed by NULL */
+};
+
 /* What a design point that cannot be built lacks. */
 struct dse_shortage {
     double needed, there;
@@ -202,7 +210,8 @@ struct dse_model {
     size_t equations_size;
     void (*equate)(const void *params, void *equations);
 
-    const struct dse_trend *trends; /* closed by a row without a param; or NULL */
+    const struct dse_trend *trends;         /* closed by a row without a param; or NULL */
+    const struct dse_technique *techniques; /* likewise */
 };
 
 /* Fill a struct of equations, all of them F64, with NaN. */

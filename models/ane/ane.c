@@ -474,4 +474,5 @@ const struct dse_model dse_model_ane = {
     .equations_size = sizeof(struct ane_equations),
     .equate = ane_equate,
     .trends = trends,
+    .techniques = (const struct dse_technique[]){DSE_CACHE_TECHNIQUE, {NULL, NULL, NULL}},
 };

@@ -484,4 +484,5 @@ const struct dse_model dse_model_flashdecoding = {
     .equations_size = sizeof(struct fd_equations),
     .equate = fd_equate,
     .trends = fd_trends,
+    .techniques = (const struct dse_technique[]){DSE_CACHE_TECHNIQUE, {NULL, NULL, NULL}},
 };

@@ -418,6 +418,9 @@ static const struct dse_trend lad_trends[] = {
 
 static const char *const lad_closed_form_only[] = {"dram_efficiency", NULL};
 
+/* What LAD's decoding alone reads. */
+static const char *const lad_only[] = {"draws", "profile", "recording", "center_scale", NULL};
+
 const struct dse_model dse_model_lad = {
     .name = "lad",
     .title = "LAD: locality-aware decoding",
@@ -440,4 +443,5 @@ const struct dse_model dse_model_lad = {
     .equations_size = sizeof(struct lad_equations),
     .equate = lad_equate,
     .trends = lad_trends,
+    .techniques = (const struct dse_technique[]){{"decoding", "full-cache", lad_only}, DSE_CACHE_TECHNIQUE, {NULL, NULL, NULL}},
 };

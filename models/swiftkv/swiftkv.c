@@ -263,4 +263,5 @@ const struct dse_model dse_model_swiftkv = {
     .equations_size = sizeof(struct swiftkv_equations),
     .equate = swiftkv_equate,
     .trends = swiftkv_trends,
+    .techniques = (const struct dse_technique[]){DSE_CACHE_TECHNIQUE, {NULL, NULL, NULL}},
 };

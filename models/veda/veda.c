@@ -370,4 +370,5 @@ const struct dse_model dse_model_veda = {
     .equations_size = sizeof(struct veda_equations),
     .equate = veda_equate,
     .trends = trends,
+    .techniques = (const struct dse_technique[]){DSE_CACHE_TECHNIQUE, {NULL, NULL, NULL}},
 };

@@ -246,6 +246,18 @@ bool binding_set_node(struct binding *b, const struct field *f, const struct tom
     return true;
 }
 
+void binding_add_exact(struct binding *b, const struct field *f, int32_t choice)
+{
+    struct given *g = &b->given[schema_index(&b->model->params, f)];
+    if (!g->is_given) {
+        *g = (struct given){.is_given = true, .n = 1, .values = xcalloc(1, sizeof *g->values)};
+        g->values[0] = field_get(f, b->defaults);
+    }
+    g->values = xrealloc(g->values, g->n + 1, sizeof *g->values);
+    g->values[g->n++] = (struct value){.choice = choice};
+    g->exact_added = true;
+}
+
 bool bind_is_bare_word(const char *s)
 {
     return *s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-") == strlen(s);

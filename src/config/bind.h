@@ -16,6 +16,7 @@ struct given {
     const char *source_text; /* of the file; borrowed */
     uint64_t n;              /* values; above 1: an axis. May be huge for a range: then `values` is NULL */
     struct value *values;    /* n of them, NULL when n > BIND_VALUES_MAX */
+    bool exact_added;        /* the last value is one that nobody gave: the exact machine beside a lossy one */
     bool continuous, log;    /* every number between the two values, evenly, or by its logarithm: for samples alone */
 };
 enum { BIND_VALUES_MAX = 20000000 };
@@ -46,6 +47,8 @@ char *param_hint(const char *name, const char *const *names, size_t n, const cha
  * model. */
 bool binding_set_node(struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                       struct diags *diags);
+/* Let an enumeration have one more value, the last, beside those that were given, or beside its default: `exact_added`. */
+void binding_add_exact(struct binding *b, const struct field *f, int32_t choice);
 /* Was the parameter given? */
 bool binding_gives(const struct binding *b, const struct field *f);
 /* Check, after everything is given, that no two parameters exclude each other. */

@@ -14,7 +14,7 @@ bool budget_is_least(enum budget_metric m)
 
 void budget_init(struct budget *b)
 {
-    *b = (struct budget){.trust = DSE_QUALITY_UNKNOWN};
+    *b = (struct budget){.trust = BUDGET_ANY_TRUST};
     for (int m = 0; m < BUDGET_METRICS; m++)
         for (size_t i = 0; i < BUDGETS_MAX; i++) b->limit[m][i] = (double)NAN;
 }
@@ -40,6 +40,12 @@ static bool loses_nothing(const struct budget_row *row, enum budget_metric m)
            strcmp(row->quality, dse_quality_names[DSE_QUALITY_ROUNDED]) == 0;
 }
 
+/* A loss that nobody knows, in the metric, where that keeps the row apart. */
+static bool is_unknown(const struct budget *b, const struct budget_row *row, enum budget_metric m)
+{
+    return budget_limits(b, m) && isnan(row->value[m]) && !loses_nothing(row, m) && b->trust != DSE_QUALITY_UNKNOWN;
+}
+
 /* Where the word stands in the order of trust; of a model that does not say, behind all. */
 static int32_t trust_of(const struct budget_row *row)
 {
@@ -50,7 +56,7 @@ static int32_t trust_of(const struct budget_row *row)
 
 static bool is_trusted(const struct budget *b, const struct budget_row *row)
 {
-    return b->trust == DSE_QUALITY_UNKNOWN || trust_of(row) <= b->trust;
+    return trust_of(row) <= b->trust || b->trust == DSE_QUALITY_UNKNOWN;
 }
 
 unsigned budget_fronts(const struct budget *b, const struct budget_row *row)
@@ -59,10 +65,8 @@ unsigned budget_fronts(const struct budget *b, const struct budget_row *row)
     if (!is_trusted(b, row)) return 0;
     unsigned fronts = (1u << b->n) - 1;
     for (int m = 0; m < BUDGET_METRICS; m++) {
-        const bool unknown = isnan(row->value[m]) != 0;
-        if (!budget_limits(b, (enum budget_metric)m) || (unknown && loses_nothing(row, (enum budget_metric)m))) continue;
-        if (unknown) return BUDGET_UNKNOWN;
-        for (size_t i = 0; i < b->n; i++)
+        if (is_unknown(b, row, (enum budget_metric)m)) return BUDGET_UNKNOWN;
+        for (size_t i = 0; i < b->n && budget_limits(b, (enum budget_metric)m) && !isnan(row->value[m]); i++)
             if (!is_within(b, (enum budget_metric)m, i, row->value[m])) fronts &= ~(1u << i);
     }
     return fronts;
@@ -71,7 +75,8 @@ unsigned budget_fronts(const struct budget *b, const struct budget_row *row)
 static double excess_of(const struct budget *b, enum budget_metric m, double value)
 {
     const double limit = b->limit[m][0];
-    return is_within(b, m, 0, value) ? 0 : fabs(value - limit) / (fabs(value) + fabs(limit));
+    if (is_within(b, m, 0, value)) return 0;
+    return isinf(value) ? 1 : fabs(value - limit) / (fabs(value) + fabs(limit));
 }
 
 double budget_excess(const struct budget *b, const struct budget_row *row)
@@ -79,10 +84,10 @@ double budget_excess(const struct budget *b, const struct budget_row *row)
     if (b->n == 0) return 0;
     double sum = is_trusted(b, row) ? 0 : 1;
     for (int m = 0; m < BUDGET_METRICS; m++) {
-        const bool unknown = isnan(row->value[m]) != 0;
-        if (!budget_limits(b, (enum budget_metric)m) || (unknown && loses_nothing(row, (enum budget_metric)m))) continue;
-        sum += unknown || isinf(row->value[m]) ? unknown || !isinf(b->limit[m][0])
-                                               : excess_of(b, (enum budget_metric)m, row->value[m]);
+        if (is_unknown(b, row, (enum budget_metric)m))
+            sum += 1;
+        else if (budget_limits(b, (enum budget_metric)m) && !isnan(row->value[m]))
+            sum += excess_of(b, (enum budget_metric)m, row->value[m]);
     }
     return sum;
 }
@@ -127,7 +132,7 @@ char *budget_text(const struct budget *b)
         for (size_t i = 0; i < (m == (int)b->named ? b->n : 1); i++) text_addf(&t, " %s", text_number(buf, b->limit[m][i]));
     }
     if (b->by_default) text_addf(&t, " %s", default_word);
-    if (b->trust != DSE_QUALITY_UNKNOWN) text_addf(&t, "%strust %s", t.n ? ", " : "", dse_quality_names[b->trust]);
+    if (b->trust < DSE_QUALITY_COUNT) text_addf(&t, "%strust %s", t.n ? ", " : "", dse_quality_names[b->trust]);
     return text_detach(&t);
 }
 

@@ -17,14 +17,15 @@ extern const char *const budget_metrics[]; /* "attention_error", "task_loss", "r
 /* Is more of it better, so that a budget says the least of it? */
 bool budget_is_least(enum budget_metric m);
 
-enum { BUDGETS_MAX = 16 };
+enum { BUDGETS_MAX = 16, BUDGET_ANY_TRUST = 100 };
 #define BUDGET_DEFAULT_ERROR 0.1 /* of attention_error, where a sweep names no budget: a tenth of the output's norm */
 
 struct budget {
     size_t n;                                  /* the loosest first; 0: nothing is limited (runs of an older dse) */
     double limit[BUDGET_METRICS][BUDGETS_MAX]; /* of each; NaN: the metric is not limited; infinite: whatever it is, if known */
     enum budget_metric named;                  /* whose limits tell the budgets apart */
-    int32_t trust;                             /* the worst of enum dse_standing_quality that will do */
+    int32_t trust;                             /* the worst of enum dse_standing_quality that will do: BUDGET_ANY_TRUST: all, and
+                                                  what is unknown stands apart; DSE_QUALITY_UNKNOWN: all, and together */
     bool by_default;                           /* nobody named one */
 };
 void budget_init(struct budget *b);

@@ -1,4 +1,4 @@
-/* [quality] of a sweep file: the budgets of its fronts. */
+/* [quality] of a sweep file: the budgets of its fronts, and the exact machines beside lossy ones. */
 #include "config/sweep_internal.h"
 
 #include "base/hint.h"
@@ -69,9 +69,54 @@ static bool read_trust(struct reading *r, const struct toml_node *table)
     return false;
 }
 
+/* ---- the exact machine beside a lossy one ----------------------------------------------------------------------------------- */
+
+/* Are all its points prompts, of which every position stays? */
+static bool is_prefill(const struct binding *b)
+{
+    const struct field *f = schema_find(&b->model->params, "phase");
+    if (!f || f->type != DSE_TYPE_ENUM) return false;
+    const struct given *g = &b->given[schema_index(&b->model->params, f)];
+    bool prefill = strcmp(f->choices[field_get(f, b->defaults).choice], "prefill") == 0;
+    if (g->is_given) prefill = true;
+    for (uint64_t i = 0; g->is_given && g->values && i < g->n; i++)
+        prefill = prefill && strcmp(f->choices[g->values[i].choice], "prefill") == 0;
+    return prefill;
+}
+
+/* Let the parameter have the value that turns the technique off, unless it has it, or nothing else. */
+static void add_exact(struct binding *b, const struct dse_technique *t)
+{
+    const struct field *f = schema_find(&b->model->params, t->param);
+    if (!f || f->type != DSE_TYPE_ENUM) return;
+    int32_t off = 0;
+    while (f->choices[off] && strcmp(f->choices[off], t->off) != 0) off++;
+    const struct given *g = &b->given[schema_index(&b->model->params, f)];
+    if (!f->choices[off] || (g->is_given && !g->values)) return;
+    bool has = !g->is_given && field_get(f, b->defaults).choice == off;
+    for (uint64_t i = 0; g->is_given && i < g->n; i++) has |= g->values[i].choice == off;
+    if (!has) binding_add_exact(b, f, off);
+}
+
+static void add_exact_machines(const struct sweep_file *s)
+{
+    for (size_t m = 0; m < s->n_models; m++) {
+        struct binding *b = s->bindings[m];
+        for (const struct dse_technique *t = b->model->desc->techniques; t && t->param && !is_prefill(b); t++) add_exact(b, t);
+    }
+}
+
+/* Read `exact`: false leaves the exact machines out. */
+static bool read_exact(struct reading *r, const struct toml_node *table)
+{
+    const struct toml_node *node = table ? toml_expect(r->doc, table, "exact", TOML_BOOLEAN, r->diags) : NULL;
+    if (!node || node->boolean) add_exact_machines(r->out);
+    return node || !table || !toml_get(table, "exact");
+}
+
 bool sweep_read_quality(struct reading *r)
 {
-    static const char *const keys[] = {"attention_error", "task_loss", "retained_mass", "trust"};
+    static const char *const keys[] = {"attention_error", "task_loss", "retained_mass", "trust", "exact"};
     struct budget *b = &r->out->budget;
     budget_init(b);
     const struct toml_node *table = toml_expect(r->doc, &r->doc->root, "quality", TOML_TABLE, r->diags);
@@ -84,7 +129,7 @@ bool sweep_read_quality(struct reading *r)
         ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text, "give one of them a single value",
                          "two metrics have several budgets: which belong together nobody can tell");
     if (b->n == 0) budget_set_default(b);
-    return ok;
+    return read_exact(r, table) && ok;
 }
 
 /* ---- limits as constraints ------------------------------------------------------------------------------------------------- */

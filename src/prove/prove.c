@@ -17,6 +17,7 @@ const struct proof proofs[] = {
     {"devices", "devices that work together are all paid for", prove_devices},
     {"equations", "equations are finite or absent anywhere", prove_equations},
     {"trends", "declared trends hold", prove_trends},
+    {"techniques", "with a technique off, nothing depends on what it alone reads", prove_techniques},
     {"agreement", "the event level runs, and how far it is from the closed form", prove_agreement},
     {"documentation", "the README has every equation that the code cites", prove_documentation},
     {NULL, NULL, NULL},

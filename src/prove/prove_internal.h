@@ -20,6 +20,7 @@ bool prove_devices(const struct model *m, const struct catalog *catalog, struct 
 bool prove_shortage(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_equations(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_trends(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
+bool prove_techniques(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_agreement(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_documentation(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 

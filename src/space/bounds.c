@@ -94,6 +94,7 @@ static void bound_ratios(struct bounds *b)
 static bool is_over_budget(const struct bounds *b, size_t *ret_constraint)
 {
     const struct budget *budget = &b->space->sweep->budget;
+    if (budget->trust == DSE_QUALITY_UNKNOWN) return false; /* what is unknown is within, and bounds are of what is known */
     for (int m = 0; m < BUDGET_METRICS; m++) {
         const struct field *f = b->space->budgeted[m];
         if (!f) continue;

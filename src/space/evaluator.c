@@ -22,6 +22,7 @@ struct evaluator {
     size_t n_failures;
     bool stopped;
     uint64_t point;                 /* at hand */
+    bool is_copy;                   /* of another point's machine */
     char *bug;                      /* what stopped it, when that was the model; or NULL */
     void *start, *params, *metrics; /* before and behind resolve(); what the sweep adds behind the model's metrics */
     struct dse_breakdown parts;     /* of the points whose parts are looked at */
@@ -125,6 +126,8 @@ static enum run_end run_point(struct evaluator *e, const char **ret_reason)
 {
     const struct dse_model *model = e->space->model->desc;
     judge_begin(e->judge);
+    *ret_reason = e->is_copy ? space_copy_reason : NULL;
+    if (*ret_reason) return RUN_DONE;
     if (e->mixer) {
         enum run_end end = mixer_run(e->mixer, e->start, e->metrics, parts_of(e), ret_reason);
         return end == RUN_DONE && !*ret_reason ? runner_check(e->runner, model, e->metrics) : end;
@@ -197,7 +200,7 @@ static const struct standing *stand(struct evaluator *e)
 static struct budget_row budget_row_of(struct evaluator *e)
 {
     const struct budget *b = &e->space->sweep->budget;
-    bool needs_quality = b->trust != DSE_QUALITY_UNKNOWN;
+    bool needs_quality = b->trust < DSE_QUALITY_UNKNOWN;
     struct budget_row row = {0};
     for (int i = 0; i < BUDGET_METRICS; i++) {
         const struct field *f = e->space->budgeted[i];
@@ -263,6 +266,7 @@ const char *evaluator_error(const struct evaluator *e)
 static void set_point(struct evaluator *e, const uint64_t *digits)
 {
     const struct dse_model *model = e->space->model->desc;
+    e->is_copy = !e->space->sampler && space_is_copy(e->space, digits);
     if (e->space->sampler)
         space_start_of(e->space, e->point, e->params);
     else

@@ -205,7 +205,7 @@ uint64_t space_index(const struct space *sp, const uint64_t *digits)
     return index;
 }
 
-static bool has_front_of_its_own(const struct space *sp, const char *axis)
+bool space_has_fronts_of(const struct space *sp, const char *axis)
 {
     for (size_t i = 0; i < sp->sweep->n_per; i++)
         if (strcmp(sp->sweep->per[i], axis) == 0) return true;
@@ -219,7 +219,7 @@ size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret)
     if (sp->sampler) return 0;
     space_digits(sp, index, digits);
     for (size_t a = sp->n_axes; a-- > 0; stride *= sp->axes[a].n) {
-        if (has_front_of_its_own(sp, sp->axes[a].field->name)) continue;
+        if (space_has_fronts_of(sp, sp->axes[a].field->name)) continue;
         if (digits[a] > 0) ret[n++] = index - stride;
         if (digits[a] + 1 < sp->axes[a].n) ret[n++] = index + stride;
     }
@@ -326,6 +326,7 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     sp->base = space_start(b);
     if (sp->mix) mix_set_mean(sp->mix, sp->base);
     make_axes(sp);
+    space_find_twins(sp);
     if (s->sample.method != SAMPLE_GRID)
         sp->sampler = sampler_new(&s->sample, sp->n_axes, has_continuous(b) ? UINT64_MAX : space_count_of(b));
     ok = find_varying(sp, diags);
@@ -356,6 +357,7 @@ void space_free(struct space *sp)
     sampler_free(sp->sampler);
     baseline_free(sp->baseline);
     mix_free(sp->mix);
+    space_free_twins(sp);
     free(sp->axes);
     free(sp->base);
     free(sp->fixed);

@@ -43,6 +43,15 @@ struct axis {
     struct follow_list follows; /* of a REF: the parameters that its entries set */
 };
 
+/* Points where a technique is off that the sweep added, and the axes that only the technique reads, but for those of `per`: points
+ * that differ in these alone are one machine, of which the first has the row. */
+struct twin {
+    size_t axis;    /* of the technique */
+    uint64_t digit; /* its being off */
+    size_t *only;
+    size_t n_only;
+};
+
 struct space {
     const struct sweep_file *sweep;
     size_t index; /* of the model in the sweep */
@@ -58,6 +67,8 @@ struct space {
     bool *varies;
     struct axis *axes; /* sorted by name; the last runs fastest */
     size_t n_axes;
+    struct twin *twins;
+    size_t n_twins;
     struct column *columns;
     size_t n_columns;
     size_t derived_at; /* the column of the first derived one */
@@ -66,11 +77,20 @@ struct space {
     const struct field *budgeted[BUDGET_METRICS]; /* of the metrics; NULL: the sweep's budgets do not limit it, or it is absent */
 };
 
+/* Has the sweep a front for each value of the axis? */
+bool space_has_fronts_of(const struct space *sp, const char *axis);
 /* Check that the tables of the model do not refuse the resolved parameters of this point, which no machine can have then. False
  * with an error at what was given of them. Where the parameters stand on several axes, it is the reason of rows instead. */
 bool space_check_possible(const struct binding *b, const void *point, struct diags *diags);
 /* Which expressions of the sweep apply to this model (space.h): sets both lists. */
 void space_find_applying(struct space *sp);
+
+/* Set the twins of a space whose axes are made; free them. */
+void space_find_twins(struct space *sp);
+void space_free_twins(struct space *sp);
+/* Is the point at these digits of the grid the machine of another one, whose technique is off likewise? */
+bool space_is_copy(const struct space *sp, const uint64_t *digits);
+extern const char space_copy_reason[];
 
 /* Set the parameters at these digits, before resolve(). */
 void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params);

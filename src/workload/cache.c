@@ -51,6 +51,14 @@ const struct dse_param dse_cache_params[] = {
 };
 #undef C
 
+const char *const dse_cache_only[] = {"eviction_ratio", "cache_length",
+                                      "boundary",       "reserved_length",
+                                      "threshold_a",    "threshold_b",
+                                      "recent_share",   "sinks",
+                                      "observed",       "pool",
+                                      "beta",           "page",
+                                      "vote_bits",      NULL};
+
 double dse_cache_target(const struct dse_cache *c, double seen)
 {
     const struct dse_eviction *policy = dse_eviction_at(c->eviction);

@@ -292,8 +292,11 @@ struct visited {
     uint64_t n, last;
 };
 
-static void visit(void *user, uint64_t point, const double *values, const char *group)
+static void visit(void *user, const struct scan_row *row)
 {
+    const uint64_t point = row->point;
+    const double *values = row->values;
+    const char *group = row->group;
     struct visited *v = user;
     char expected_group[32];
     snprintf(expected_group, sizeof expected_group, "%d\x1f", (int)(point % 7 + 1));

@@ -121,9 +121,9 @@ static char *read_as_query(const char *path)
     return text_detach(&t);
 }
 
-static void add_point(void *user, uint64_t point, const double *values, const char *group)
+static void add_point(void *user, const struct scan_row *row)
 {
-    text_addf(user, "%llu %.17g %.17g %s\n", (unsigned long long)point, values[0], values[1], group);
+    text_addf(user, "%llu %.17g %.17g %s\n", (unsigned long long)row->point, row->values[0], row->values[1], row->group);
 }
 
 /* What a front is computed from. */

@@ -1,0 +1,52 @@
+/* The exact machine beside a lossy one: of points that are the same machine then, one. */
+#include "space/space_internal.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char space_copy_reason[] = "the technique is off, and another point that differs in what it reads is the same machine";
+
+static size_t find_axis(const struct space *sp, const char *name)
+{
+    for (size_t a = 0; a < sp->n_axes; a++)
+        if (strcmp(sp->axes[a].field->name, name) == 0) return a;
+    return SIZE_MAX;
+}
+
+static void add_twin(struct space *sp, const struct dse_technique *t)
+{
+    const size_t at = find_axis(sp, t->param);
+    if (at == SIZE_MAX || !sp->binding->given[schema_index(&sp->model->params, sp->axes[at].field)].exact_added) return;
+    sp->twins = xrealloc(sp->twins, sp->n_twins + 1, sizeof *sp->twins);
+    struct twin *w = &sp->twins[sp->n_twins++];
+    *w = (struct twin){.axis = at, .digit = sp->axes[at].n - 1};
+    for (const char *const *only = t->only; only && *only; only++) {
+        const size_t axis = find_axis(sp, *only);
+        if (axis == SIZE_MAX || space_has_fronts_of(sp, *only)) continue;
+        w->only = xrealloc(w->only, w->n_only + 1, sizeof *w->only);
+        w->only[w->n_only++] = axis;
+    }
+}
+
+void space_find_twins(struct space *sp)
+{
+    for (const struct dse_technique *t = sp->model->desc->techniques; t && t->param; t++) add_twin(sp, t);
+}
+
+void space_free_twins(struct space *sp)
+{
+    for (size_t i = 0; i < sp->n_twins; i++) free(sp->twins[i].only);
+    free(sp->twins);
+}
+
+bool space_is_copy(const struct space *sp, const uint64_t *digits)
+{
+    for (size_t i = 0; i < sp->n_twins; i++) {
+        const struct twin *w = &sp->twins[i];
+        for (size_t k = 0; k < w->n_only && digits[w->axis] == w->digit; k++)
+            if (digits[w->only[k]] > 0) return true;
+    }
+    return false;
+}
