@@ -487,8 +487,8 @@
     const contest = data.equal[Number($("equal-of").value) || 0];
     $("panel-equal").hidden = !contest;
     if (!contest) return;
-    $("equal-note").textContent = "The best design of each within the same attention error, for the same question: the LLM, the context and what the sweep has a front for each of." +
-      (contest.unknown ? " " + count(contest.unknown) + " designs take no part: their error is above 1 or not known." : "");
+    $("equal-note").textContent = "The best design of each within the same budget of quality, for the same question: the LLM, the context and what the sweep has a front for each of." +
+      (contest.unknown ? " " + count(contest.unknown) + " designs take no part: they lose more, or nobody knows what they lose." : "");
     $("equal").replaceChildren(...contest.sentences.map((s) => element("li", s)));
     copyable("panel-equal", sql(contest.sql));
   }

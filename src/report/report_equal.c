@@ -1,20 +1,41 @@
-/* Machines at equal quality: what each gives best among its designs whose attention error is no more than a limit, for the same
- * question (the LLM, the context, what the sweep's `per` names), and who beats whom by how much. */
+/* Machines at equal quality: what each gives best among its designs that are within a budget of the run, for the same question (the
+ * LLM, the context, what the sweep's `per` names), and who beats whom by how much. */
 #include "report/report_equal.h"
 
 #include "base/xalloc.h"
+#include "model/registry.h"
 
+#include <dse/model.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The limits, 0 being exact. A design counts at the first that its error does not exceed, and at all later ones. */
-static const double limits[] = {0, 0.01, 0.03, 0.1, 0.3, 1};
-enum { LIMITS = sizeof limits / sizeof *limits, LEADING = 4 };
-/* Levels beyond the limits, which no comparison uses: all designs whose error is known, and all there are. */
-enum { LEVEL_KNOWN = LIMITS, LEVEL_ANY, LEVELS };
-/* What an error rests on: extended ones, or formats of fewer bits, which count as exact. */
-enum { ON_EXTENDED = 1, ON_ROUNDED = 2 };
+/* The levels of a comparison: 0 is exact, then come the run's budgets, the tightest first. A design counts at the first that it is
+ * within, and at all later ones. Two more are behind them that no comparison uses: of all designs whose loss is known, and of all.
+ */
+struct levels {
+    struct budget budget; /* the run's; the default of one that has none */
+    size_t known, any, n;
+};
+enum { LEADING = 4 };
+/* What is known of a loss rests on, of designs that are within a budget. */
+enum { ON_EXTENDED = 1, ON_OTHER_LLM = 2, ON_ROUNDED = 4 };
+
+static struct levels levels_of(const struct report_run *r)
+{
+    struct levels l = {.budget = r->goal.budget};
+    if (l.budget.n == 0) budget_set_default(&l.budget);
+    l.known = l.budget.n + 1;
+    l.any = l.budget.n + 2;
+    l.n = l.budget.n + 3;
+    return l;
+}
+
+/* The budget of a level above 0. */
+static size_t budget_of(const struct levels *l, size_t level)
+{
+    return l->budget.n - level;
+}
 
 /* ---- the query ----------------------------------------------------------------------------------------------------------- */
 
@@ -45,18 +66,61 @@ static void add_question(const struct report_run *r, const struct report_contest
     if (n == 0) text_add(sql, "''");
 }
 
-/* A row whose quality is exact, or exact but for formats, has no error; so has one of a model that has no such metric. */
-static void add_error(const struct name_list *columns, struct text *sql)
+/* What the row loses in a metric that is limited: of one that is exact, or exact but for formats, nothing. */
+static void add_loss(const struct name_list *columns, enum budget_metric m, struct text *sql)
 {
-    const bool has_error = name_list_have(columns, "attention_error"), has_quality = name_list_have(columns, "quality");
-    const char *error = has_error ? "attention_error" : "NULL";
-    if (has_quality)
-        text_addf(sql, "coalesce(%s, CASE WHEN quality IN ('exact', 'rounded') THEN 0 END)", error);
+    const char *metric = name_list_have(columns, budget_metrics[m]) ? budget_metrics[m] : "NULL";
+    if (name_list_have(columns, "quality"))
+        text_addf(sql, "coalesce(%s, CASE WHEN quality IN ('exact', 'rounded') THEN %d END)", metric, budget_is_least(m));
     else
-        text_add(sql, error);
+        text_add(sql, metric);
 }
 
-static void add_designs(const struct report_run *r, const struct report_contest *c, size_t m, struct text *sql)
+/* " AND <the loss is within that budget>" for every metric that it limits. */
+static void add_within(const struct levels *l, const struct name_list *columns, size_t budget, struct text *sql)
+{
+    char limit[TEXT_NUMBER_MAX];
+    text_add(sql, "1");
+    for (int m = 0; m < BUDGET_METRICS; m++) {
+        if (!budget_limits(&l->budget, (enum budget_metric)m)) continue;
+        text_add(sql, " AND ");
+        add_loss(columns, (enum budget_metric)m, sql);
+        const double v = l->budget.limit[m][budget];
+        text_addf(sql, " %s %s", budget_is_least((enum budget_metric)m) ? ">=" : "<=", isinf(v) ? "9e999" : text_number(limit, v));
+    }
+}
+
+/* The level at which the row begins to count. */
+static void add_level(const struct levels *l, const struct name_list *columns, struct text *sql)
+{
+    text_add(sql, "CASE WHEN ");
+    if (name_list_have(columns, "quality"))
+        text_add(sql, "quality IN ('exact', 'rounded')");
+    else
+        add_within(l, columns, 0, sql), text_add(sql, " AND "), add_loss(columns, l->budget.named, sql),
+            text_addf(sql, " = %d", budget_is_least(l->budget.named));
+    text_add(sql, " THEN 0");
+    for (size_t level = 1; level < l->known; level++) {
+        text_add(sql, " WHEN ");
+        add_within(l, columns, budget_of(l, level), sql);
+        text_addf(sql, " THEN %zu", level);
+    }
+    text_add(sql, " WHEN ");
+    add_loss(columns, l->budget.named, sql);
+    text_addf(sql, " IS NOT NULL THEN %zu ELSE %zu END", l->known, l->any);
+}
+
+static void add_rests_on(const struct name_list *columns, struct text *sql)
+{
+    if (name_list_have(columns, "quality"))
+        text_addf(sql, "CASE quality WHEN 'extended' THEN %d WHEN 'other-llm' THEN %d WHEN 'rounded' THEN %d ELSE 0 END",
+                  ON_EXTENDED, ON_OTHER_LLM, ON_ROUNDED);
+    else
+        text_add(sql, "0");
+}
+
+static void add_designs(const struct report_run *r, const struct levels *l, const struct report_contest *c, size_t m,
+                        struct text *sql)
 {
     const struct name_list *columns = &r->columns_of[m];
     text_add(sql, "SELECT ");
@@ -67,12 +131,10 @@ static void add_designs(const struct report_run *r, const struct report_contest 
     text_add(sql, " AS contender, ");
     add_question(r, c, m, sql);
     text_add(sql, " AS question, ");
-    add_error(columns, sql);
-    if (name_list_have(columns, "quality"))
-        text_addf(sql, " AS error, CASE quality WHEN 'extended' THEN %d WHEN 'rounded' THEN %d ELSE 0 END AS rests_on", ON_EXTENDED,
-                  ON_ROUNDED);
-    else
-        text_add(sql, " AS error, 0 AS rests_on");
+    add_level(l, columns, sql);
+    text_add(sql, " AS \"limit\", ");
+    add_rests_on(columns, sql);
+    text_add(sql, " AS rests_on");
     for (size_t i = 0; i < r->goal.n; i++) {
         text_add(sql, name_list_have(columns, r->goal.columns[i]) ? ", " : ", NULL AS ");
         sql_add_name(sql, r->goal.columns[i]);
@@ -83,7 +145,7 @@ static void add_designs(const struct report_run *r, const struct report_contest 
 }
 
 /* The best of each contender, question and level: contender, question, level, what they rest on, objectives. */
-static char *contest_sql(const struct report_run *r, const struct report_contest *c)
+static char *contest_sql(const struct report_run *r, const struct levels *l, const struct report_contest *c)
 {
     struct text sql;
     bool first = true;
@@ -93,11 +155,9 @@ static char *contest_sql(const struct report_run *r, const struct report_contest
         if (c->by && !name_list_have(&r->columns_of[m], c->by)) continue;
         text_add(&sql, first ? "" : " UNION ALL ");
         first = false;
-        add_designs(r, c, m, &sql);
+        add_designs(r, l, c, m, &sql);
     }
-    text_add(&sql, ") SELECT contender, question, CASE");
-    for (int i = 0; i < LIMITS; i++) text_addf(&sql, " WHEN error <= %g THEN %d", limits[i], i);
-    text_addf(&sql, " WHEN error IS NOT NULL THEN %d ELSE %d END AS \"limit\", rests_on", LEVEL_KNOWN, LEVEL_ANY);
+    text_add(&sql, ") SELECT contender, question, \"limit\", rests_on");
     for (size_t i = 0; i < r->goal.n; i++) {
         text_addf(&sql, ", %s(", r->goal.maximise[i] ? "max" : "min");
         sql_add_name(&sql, r->goal.columns[i]);
@@ -118,6 +178,7 @@ struct best {
 /* The best of every contender (the list), question, level and objective. */
 struct contest_table {
     const struct report_run *run;
+    struct levels levels;
     struct name_list contenders, questions;
     struct best *best; /* [contender][question][level][objective] */
     uint64_t unknown;  /* designs that take no part */
@@ -133,7 +194,7 @@ static size_t find_or_add(struct name_list *l, const char *s)
 
 static struct best *best_of(const struct contest_table *t, size_t contender, size_t question, size_t level)
 {
-    return &t->best[((contender * t->questions.n + question) * LEVELS + level) * t->run->goal.n];
+    return &t->best[((contender * t->questions.n + question) * t->levels.n + level) * t->run->goal.n];
 }
 
 struct contest_row {
@@ -153,11 +214,11 @@ static void take(const struct goal *goal, struct best *to, const double *values,
 
 static void fill(struct contest_table *t, const struct contest_row *rows, size_t n)
 {
-    size_t cells = t->contenders.n * t->questions.n * LEVELS * t->run->goal.n;
+    size_t cells = t->contenders.n * t->questions.n * t->levels.n * t->run->goal.n;
     t->best = xcalloc(cells ? cells : 1, sizeof *t->best);
     for (size_t i = 0; i < cells; i++) t->best[i].value = (double)NAN;
     for (size_t i = 0; i < n; i++)
-        for (size_t level = rows[i].level; level < LEVELS; level++)
+        for (size_t level = rows[i].level; level < t->levels.n; level++)
             take(&t->run->goal, best_of(t, rows[i].contender, rows[i].question, level), rows[i].values, rows[i].rests_on);
 }
 
@@ -176,7 +237,7 @@ static bool read_table(struct contest_table *t, const char *sql, struct diags *d
         row->contender = find_or_add(&t->contenders, contender);
         row->question = find_or_add(&t->questions, question ? question : "");
         row->level = (size_t)query_i64(q, 2);
-        if (row->level >= LIMITS) t->unknown += (uint64_t)query_i64(q, LEADING + (int)goal->n);
+        if (row->level >= t->levels.known) t->unknown += (uint64_t)query_i64(q, LEADING + (int)goal->n);
         row->rests_on = (unsigned)query_i64(q, 3);
         for (size_t i = 0; i < goal->n; i++) row->values[i] = query_f64(q, LEADING + (int)i);
     }
@@ -220,32 +281,21 @@ static struct outcome outcome_at(const struct contest_table *t, size_t a, size_t
     return ret;
 }
 
-/* The smallest limit at which the two can be compared over as many questions as at any. */
-static struct outcome outcome_of(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t *ret_limit)
-{
-    struct outcome ret = outcome_at(t, a, b, objective, LIMITS - 1);
-    *ret_limit = LIMITS - 1;
-    for (size_t limit = LIMITS - 1; limit-- > 0;) {
-        struct outcome at = outcome_at(t, a, b, objective, limit);
-        if (at.n < ret.n) break;
-        ret = at;
-        *ret_limit = limit;
-    }
-    return ret;
-}
-
 static const char *objective_label(const struct report_run *r, size_t objective)
 {
     const struct report_column *c = report_column(r, r->goal.columns[objective]);
     return c ? c->label : r->goal.columns[objective];
 }
 
-static void add_limit(struct text *t, size_t limit)
+static void add_limit(const struct levels *l, size_t level, struct text *t)
 {
-    if (limit == 0)
+    static const char *const names[BUDGET_METRICS] = {"an attention error", "a task loss", "a retained mass"};
+    char buf[TEXT_NUMBER_MAX];
+    if (level == 0)
         text_add(t, "With exact attention");
     else
-        text_addf(t, "At an attention error of at most %g", limits[limit]);
+        text_addf(t, "At %s of at %s %s", names[l->budget.named], budget_is_least(l->budget.named) ? "least" : "most",
+                  budget_name(&l->budget, budget_of(l, level), buf));
 }
 
 /* Is there a question that both have designs for at a level? */
@@ -259,22 +309,36 @@ static bool meet(const struct contest_table *t, size_t a, size_t b, size_t objec
 /* Why two cannot be compared: the first of what a comparison needs that they lack. */
 static void add_obstacle(const struct contest_table *t, size_t a, size_t b, size_t objective, struct text *ret)
 {
-    if (!meet(t, a, b, objective, LEVEL_ANY))
+    char buf[TEXT_NUMBER_MAX];
+    const struct budget *budget = &t->levels.budget;
+    const char *limit = budget_name(budget, 0, buf), *at = budget_is_least(budget->named) ? "least" : "most";
+    if (!meet(t, a, b, objective, t->levels.any))
         text_add(ret, "no question has feasible designs of both.");
-    else if (!meet(t, a, b, objective, LEVEL_KNOWN))
-        text_add(ret, "no question has designs of both whose attention error is known.");
-    else if (!meet(t, a, b, objective, LIMITS - 1))
-        text_addf(ret, "no question has designs of both whose attention error is at most %g.", limits[LIMITS - 1]);
+    else if (!meet(t, a, b, objective, t->levels.known))
+        text_addf(ret, "no question has designs of both whose %s is known.", budget_metrics[budget->named]);
+    else if (!meet(t, a, b, objective, t->levels.known - 1))
+        text_addf(ret, "no question has designs of both whose %s is at %s %s.", budget_metrics[budget->named], at, limit);
     else
-        text_addf(ret, "no question has a value above 0 of both, of designs whose attention error is at most %g.",
-                  limits[LIMITS - 1]);
+        text_addf(ret, "no question has a value above 0 of both, of designs whose %s is at %s %s.", budget_metrics[budget->named],
+                  at, limit);
+}
+
+static bool is_same(const struct outcome *a, const struct outcome *b)
+{
+    return a->n == b->n && a->mean == b->mean && a->lo == b->lo && a->hi == b->hi;
+}
+
+static void add_basis(const struct outcome *o, struct text *s)
+{
+    if (o->rests_on & ON_OTHER_LLM) text_add(s, ", on errors that were measured on another LLM");
+    if (o->rests_on & ON_EXTENDED) text_add(s, ", on errors that are extended and not measured");
+    if (o->rests_on & ON_ROUNDED) text_add(s, ", with formats of fewer bits counted as exact");
 }
 
 /* "At an attention error of at most 0.1, veda beats swiftkv by 2.31x in Tokens per second (1.2x to 4.0x over 12 questions)." */
-static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t objective)
+static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t level)
 {
-    size_t limit;
-    struct outcome o = outcome_of(t, a, b, objective, &limit);
+    struct outcome o = outcome_at(t, a, b, objective, level);
     const char *x = t->contenders.s[a], *y = t->contenders.s[b], *label = objective_label(t->run, objective);
     struct text s;
     text_init(&s);
@@ -289,19 +353,40 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
         x = winner;
         o = (struct outcome){.n = o.n, .mean = 1 / o.mean, .lo = 1 / o.hi, .hi = 1 / o.lo, .rests_on = o.rests_on};
     }
-    add_limit(&s, limit);
+    add_limit(&t->levels, level, &s);
     if (o.mean < 1.005) /* a question may be won, and another lost */
         text_addf(&s, ", %s and %s are equal%s in %s", x, y, o.hi < 1.005 && o.lo > 1 / 1.005 ? "" : " on the mean", label);
     else
         text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
     if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu questions)", o.lo, o.hi, o.n);
-    if (o.rests_on & ON_EXTENDED) text_add(&s, ", on errors that are extended and not measured");
-    if (o.rests_on & ON_ROUNDED) text_add(&s, ", with formats of fewer bits counted as exact");
+    add_basis(&o, &s);
     text_add(&s, ".");
     return text_detach(&s);
 }
 
 /* ---- what the page gets -------------------------------------------------------------------------------------------------- */
+
+static void add_sentence(char *s, struct text *json, struct text *said)
+{
+    if (json->s[json->n - 1] != '[') text_add(json, ",");
+    json_string(json, s);
+    text_addf(said, "%s\n", s);
+    free(s);
+}
+
+/* What there is to say of two contenders in an objective: at each budget, and of what exact designs decide, once. */
+static void add_sentences(const struct contest_table *t, size_t a, size_t b, size_t objective, struct text *json, struct text *said)
+{
+    const struct outcome exact = outcome_at(t, a, b, objective, 0);
+    bool said_exact = false;
+    for (size_t level = t->levels.known - 1; level > 0; level--) {
+        const struct outcome o = outcome_at(t, a, b, objective, level);
+        const bool is_exact = o.n > 0 && is_same(&o, &exact);
+        if (!is_exact || !said_exact) add_sentence(sentence(t, a, b, objective, is_exact ? 0 : level), json, said);
+        said_exact |= is_exact;
+        if (o.n == 0) return; /* nor at tighter ones */
+    }
+}
 
 static void add_contest(const struct report_contest *c, const char *sql, const struct contest_table *t, struct text *json,
                         struct text *said)
@@ -311,17 +396,24 @@ static void add_contest(const struct report_contest *c, const char *sql, const s
     json_key(json, "sql"), json_string(json, sql);
     json_key(json, "unknown"), text_addf(json, "%llu", (unsigned long long)t->unknown);
     json_key(json, "sentences"), text_add(json, "[");
-    for (size_t a = 0, n = 0; a < t->contenders.n; a++)
+    for (size_t a = 0; a < t->contenders.n; a++)
         for (size_t b = a + 1; b < t->contenders.n; b++)
-            for (size_t i = 0; i < t->run->goal.n; i++) {
-                if (strcmp(t->run->goal.columns[i], "attention_error") == 0) continue; /* it is what is equal */
-                char *s = sentence(t, a, b, i);
-                text_add(json, n++ ? "," : "");
-                json_string(json, s);
-                text_addf(said, "%s\n", s);
-                free(s);
-            }
+            for (size_t i = 0; i < t->run->goal.n; i++)
+                if (strcmp(t->run->goal.columns[i], budget_metrics[t->levels.budget.named]) != 0) /* it is what is equal */
+                    add_sentences(t, a, b, i, json, said);
     text_add(json, "]}");
+}
+
+/* Add the contests between the values of a parameter that turns a technique of a model on: of the same machine. */
+static size_t add_techniques(const struct report_run *r, const char *model, struct report_contest *ret, size_t n)
+{
+    const struct model *m = registry_find(model);
+    for (const struct dse_technique *t = m ? m->desc->techniques : NULL; t && t->param; t++) {
+        bool before = !name_list_have(&r->axes, t->param) || n == REPORT_CONTESTS_MAX;
+        for (size_t i = 0; i < n && !before; i++) before = ret[i].by && strcmp(ret[i].by, t->param) == 0;
+        if (!before) ret[n++] = (struct report_contest){t->param};
+    }
+    return n;
 }
 
 /* Contests there can be: between models, and between the techniques on one machine. */
@@ -329,7 +421,7 @@ static size_t find_contests(const struct report_run *r, struct report_contest re
 {
     size_t n = 0;
     if (r->models.n > 1) ret[n++] = (struct report_contest){NULL};
-    if (name_list_have(&r->axes, "eviction")) ret[n++] = (struct report_contest){"eviction"};
+    for (size_t m = 0; m < r->models.n; m++) n = add_techniques(r, r->models.s[m], ret, n);
     return n;
 }
 
@@ -340,8 +432,8 @@ bool report_equal_json(const struct report_run *r, struct text *json, struct tex
     bool ok = true;
     text_add(json, "[");
     for (size_t i = 0; ok && i < n; i++) {
-        struct contest_table t = {.run = r};
-        char *sql = contest_sql(r, &contests[i]);
+        struct contest_table t = {.run = r, .levels = levels_of(r)};
+        char *sql = contest_sql(r, &t.levels, &contests[i]);
         ok = read_table(&t, sql, diags);
         if (ok && t.contenders.n > 1) add_contest(&contests[i], sql, &t, json, said);
         release_table(&t);

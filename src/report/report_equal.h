@@ -4,7 +4,7 @@
 
 #include "report/report_data.h"
 
-enum { REPORT_CONTESTS_MAX = 2 };
+enum { REPORT_CONTESTS_MAX = 8 };
 
 /* Who is compared: models (by = NULL), or the values of a parameter on the same model. */
 struct report_contest {
