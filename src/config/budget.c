@@ -1,5 +1,7 @@
 #include "config/budget.h"
 
+#include "base/xalloc.h"
+
 #include <dse/model.h>
 #include <math.h>
 #include <stdlib.h>
@@ -143,7 +145,14 @@ void budget_add_within(const struct budget *b, struct text *to)
     free(text);
 }
 
-void budget_words_begin(struct budget_words *w, struct budget *to)
+/* Reading such a text, word by word. */
+struct budget_words {
+    struct budget *to;
+    enum budget_metric metric;
+    bool trust;
+};
+
+static void budget_words_begin(struct budget_words *w, struct budget *to)
 {
     budget_init(to);
     *w = (struct budget_words){.to = to, .metric = BUDGET_METRICS};
@@ -156,7 +165,8 @@ static size_t count_of(const struct budget *b, enum budget_metric m)
     return n;
 }
 
-bool budget_words_take(struct budget_words *w, const char *word)
+/* False: it does not go on so. */
+static bool budget_words_take(struct budget_words *w, const char *word)
 {
     for (int m = 0; m < BUDGET_METRICS; m++)
         if (strcmp(word, budget_metrics[m]) == 0) return w->metric = (enum budget_metric)m, true;
@@ -172,11 +182,36 @@ bool budget_words_take(struct budget_words *w, const char *word)
     return true;
 }
 
-bool budget_words_end(struct budget_words *w)
+/* Is what was read a budget, whole? */
+static bool budget_words_end(struct budget_words *w)
 {
     size_t counts[BUDGET_METRICS], all = 0;
     for (int m = 0; m < BUDGET_METRICS; m++) all += counts[m] = count_of(w->to, (enum budget_metric)m);
     return all > 0 && budget_settle(w->to, counts);
+}
+
+bool budget_parse(struct budget *b, const char *text)
+{
+    struct budget_words w;
+    budget_words_begin(&w, b);
+    char *copy = xstrdup(text), *rest = copy, *state;
+    bool ok = true;
+    for (char *word; ok && (word = strtok_r(rest, ", ", &state)) != NULL; rest = NULL) ok = budget_words_take(&w, word);
+    free(copy);
+    return ok && budget_words_end(&w);
+}
+
+char *budget_limits_text(const struct budget *b)
+{
+    static const char *const words[BUDGET_METRICS] = {"attention error", "task loss", "retained mass"};
+    char buf[TEXT_NUMBER_MAX];
+    struct text t;
+    text_init(&t);
+    for (int m = 0; m < BUDGET_METRICS; m++)
+        if (budget_limits(b, (enum budget_metric)m))
+            text_addf(&t, "%s%s at %s %s", t.n ? ", " : "", words[m], budget_is_least((enum budget_metric)m) ? "least" : "most",
+                      text_number(buf, b->limit[m][0]));
+    return text_detach(&t);
 }
 
 /* ---- order ----------------------------------------------------------------------------------------------------------------- */

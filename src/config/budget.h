@@ -59,17 +59,10 @@ const char *budget_name(const struct budget *b, size_t i, char buf[TEXT_NUMBER_M
 char *budget_text(const struct budget *b);
 /* Add " within <that text>" to what is optimised; nothing without a budget. */
 void budget_add_within(const struct budget *b, struct text *to);
-/* Read one word of such a text after the other: false when it does not go on so. */
-struct budget_words {
-    struct budget *to;
-    enum budget_metric metric;
-    size_t n;
-    bool trust;
-};
-void budget_words_begin(struct budget_words *w, struct budget *to);
-bool budget_words_take(struct budget_words *w, const char *word);
-/* Is what was read a budget, whole? */
-bool budget_words_end(struct budget_words *w);
+/* The whole text of budget_text, back. */
+bool budget_parse(struct budget *b, const char *text);
+/* "attention error at most 0.1": the loosest limits, for a caption. The caller frees it. */
+char *budget_limits_text(const struct budget *b);
 
 /* Put the budgets in order, the loosest first, and give those metrics that have one limit the same in all. `counts`: how many
  * limits there are of each metric. False: two metrics have several. */

@@ -138,7 +138,8 @@ static int by_series_x_y(const void *a, const void *b, void *user)
 {
     const struct mark *p = a, *q = b;
     const uint32_t *rank = *(const uint32_t **)user;
-    if (rank[p->series] != rank[q->series]) return rank[p->series] < rank[q->series] ? -1 : 1;
+    const uint32_t a_rank = rank[mark_series(p)], b_rank = rank[mark_series(q)];
+    if (a_rank != b_rank) return a_rank < b_rank ? -1 : 1;
     if (p->x != q->x) return p->x < q->x ? -1 : 1;
     return (p->y > q->y) - (p->y < q->y);
 }

@@ -18,9 +18,16 @@ enum { CLOUD_CELLS = 16384 }; /* along an axis: at 300 dpi, eight or more over a
 
 struct mark {
     double x, y;
-    uint32_t series;
-    uint32_t count; /* points it stands for; saturates */
+    uint32_t series; /* and MARK_LOSSY */
+    uint32_t count;  /* points it stands for; saturates */
 };
+
+/* Of a design that loses information: such marks stand apart from others of their series, and are hollow. */
+#define MARK_LOSSY (1u << 31)
+static inline uint32_t mark_series(const struct mark *m)
+{
+    return m->series & ~MARK_LOSSY;
+}
 
 struct cloud {
     struct mark *slot; /* open addressing; count 0: free */
@@ -34,7 +41,7 @@ struct cloud {
 /* max_marks: SIZE_MAX for as many as there are distinct cells. */
 void cloud_init(struct cloud *c, size_t max_marks);
 void cloud_release(struct cloud *c);
-/* Add a point. x and y are finite. */
+/* Add a point. x and y are finite; series: perhaps with MARK_LOSSY. */
 void cloud_add(struct cloud *c, double x, double y, uint32_t series);
 /* Thin the cloud further, to at most max_marks marks. */
 void cloud_thin(struct cloud *c, size_t max_marks);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config/budget.h"
 #include "figure/gnuplot.h"
 #include "figure/kinds.h"
 #include "figure/picture.h"
@@ -79,6 +80,23 @@ static void fit_axes(struct scene *s, struct reader *r, const struct canvas *c, 
     }
 }
 
+/* The budget of the newest run that is done, in words; NULL: it has none. The caller frees it. */
+static char *budget_of(struct reader *r)
+{
+    static const char sql[] = "SELECT substr(objectives, instr(objectives, ' within ') + 8) FROM run WHERE status = 'done' AND"
+                              " instr(objectives, ' within ') ORDER BY id DESC LIMIT 1";
+    struct diags ignored;
+    diags_init(&ignored);
+    struct query *q = query_new(r, sql, (struct srcloc){0}, &ignored);
+    char *words = q && query_step(q, &ignored) > 0 && query_text(q, 0) ? xstrdup(query_text(q, 0)) : NULL;
+    query_free(q);
+    diags_release(&ignored);
+    struct budget budget;
+    char *ret = words && budget_parse(&budget, words) ? budget_limits_text(&budget) : NULL;
+    free(words);
+    return ret;
+}
+
 /* The scene of a figure from an open database, its axes fitted for the canvas. */
 static bool read_scene(struct scene *ret, const struct figure *f, struct reader *r, const struct canvas *c, struct diags *diags)
 {
@@ -98,6 +116,7 @@ static bool read_scene(struct scene *ret, const struct figure *f, struct reader 
         if (ok) {
             fit_axes(ret, r, c, unit_x, f->normalize ? NULL : unit_y);
             scene_check_notes(ret, diags);
+            if (ret->lossy) ret->budget = budget_of(r);
         }
         free(unit_x);
         free(unit_y);

@@ -33,6 +33,13 @@ static bool is_inside(const struct crop *c, const struct point *p)
     return !(p->x < c->min_x || p->x > c->max_x || p->y < c->min_y || p->y > c->max_y); /* NaN compares false */
 }
 
+/* The series of a point as a mark has it; notes that there are lossy ones. */
+static uint32_t series_of(struct scene *s, const struct point *p)
+{
+    s->lossy |= p->lossy;
+    return p->series | (p->lossy ? MARK_LOSSY : 0);
+}
+
 /* Read all rows into a cloud. Points outside of the limits of the file are left out if `cropped`. */
 static bool read_points(struct scene *s, struct rows *rows, const struct query_spec *query, bool cropped, struct cloud *cloud,
                         struct diags *diags)
@@ -43,7 +50,7 @@ static bool read_points(struct scene *s, struct rows *rows, const struct query_s
     int more;
     if (!points_open(&points, s->figure, query, rows, &s->names, diags)) return false;
     while ((more = points_next(&points, &p, diags)) > 0)
-        if (!cropped || is_inside(&crop, &p)) cloud_add(cloud, p.x, p.y, p.series);
+        if (!cropped || is_inside(&crop, &p)) cloud_add(cloud, p.x, p.y, series_of(s, &p));
     if (query == &s->figure->query) {
         s->n_rows = points.n_rows;
         s->n_used = points.n_used;
@@ -65,11 +72,18 @@ static bool need_better(const struct scene *s, const struct column_spec *c, enum
 /* The front of x and y in each series, out of every row, whatever of the cloud is thinned away. */
 struct fronts {
     struct front *front[SERIES_MAX];
-    uint64_t n[SERIES_MAX];
+    uint64_t n[SERIES_MAX], capacity[SERIES_MAX];
+    bool *lossy[SERIES_MAX]; /* of each point */
 };
 
 static void add_to_front(struct fronts *fronts, const struct scene *s, const struct point *p)
 {
+    uint64_t *capacity = &fronts->capacity[p->series];
+    if (fronts->n[p->series] == *capacity) {
+        *capacity = *capacity ? 2 * *capacity : 1024;
+        fronts->lossy[p->series] = xrealloc(fronts->lossy[p->series], *capacity, sizeof(bool));
+    }
+    fronts->lossy[p->series][fronts->n[p->series]] = p->lossy;
     if (!fronts->front[p->series])
         fronts->front[p->series] = front_new(2, (bool[]){s->better_x == BETTER_MAX, s->better_y == BETTER_MAX});
     front_add(fronts->front[p->series], fronts->n[p->series]++, (double[]){p->x, p->y});
@@ -82,8 +96,10 @@ static void finish_fronts(struct fronts *fronts, struct cloud *ret)
         const uint64_t *ids;
         const double *values;
         size_t n = front_finish(fronts->front[i], &ids, &values);
-        for (size_t j = 0; j < n; j++) cloud_add(ret, values[2 * j], values[2 * j + 1], i);
+        for (size_t j = 0; j < n; j++)
+            cloud_add(ret, values[2 * j], values[2 * j + 1], i | (fronts->lossy[i][ids[j]] ? MARK_LOSSY : 0));
         front_free(fronts->front[i]);
+        free(fronts->lossy[i]);
     }
 }
 
@@ -100,7 +116,7 @@ static bool build_with_fronts(struct scene *s, struct rows *rows, struct diags *
     int more;
     while ((more = points_next(&points, &p, diags)) > 0) {
         if (!is_inside(&crop, &p)) continue;
-        cloud_add(cloud, p.x, p.y, p.series);
+        cloud_add(cloud, p.x, p.y, series_of(s, &p));
         add_to_front(&fronts, s, &p);
     }
     s->n_rows = points.n_rows;
@@ -120,7 +136,7 @@ static bool has_steps(const struct scene *s, const struct cloud *front)
     double direction = s->better_x == s->better_y ? -1 : 1; /* of y along x */
     bool steps = true;
     for (size_t i = 1; i < front->n && steps; i++)
-        steps = m[i].series != m[i - 1].series || (m[i].x > m[i - 1].x && (m[i].y - m[i - 1].y) * direction > 0);
+        steps = mark_series(&m[i]) != mark_series(&m[i - 1]) || (m[i].x > m[i - 1].x && (m[i].y - m[i - 1].y) * direction > 0);
     free(m);
     return steps;
 }
@@ -148,7 +164,7 @@ static bool build_normalized_lines(struct scene *s, struct rows *rows, struct cl
 {
     struct point_list list;
     bool ok = scene_collect(s, rows, &s->figure->query, &list, diags) && scene_normalize(s, &list, diags);
-    for (size_t i = 0; ok && i < list.n; i++) cloud_add(cloud, list.point[i].x, list.point[i].y, list.point[i].series);
+    for (size_t i = 0; ok && i < list.n; i++) cloud_add(cloud, list.point[i].x, list.point[i].y, series_of(s, &list.point[i]));
     free(list.point);
     return ok;
 }
@@ -435,6 +451,7 @@ void scene_release(struct scene *s)
     for (size_t i = 0; i < s->n_notes; i++) free(s->note[i].text);
     for (size_t i = 0; i < s->n_axes; i++) axis_release(&s->axes[i]);
     names_release(&s->names);
+    free(s->budget);
     series_release(&s->band_names);
     axis_release(&s->x);
     axis_release(&s->y);

@@ -79,6 +79,8 @@ struct scene {
     struct band band[BANDS_MAX];
     size_t n_bands;
     struct series band_names;
+    bool lossy;              /* some marks are of designs that lose information */
+    char *budget;            /* what these lose at most, in words: "attention_error 0.1"; NULL: not known, or none is there */
     uint64_t n_rows, n_used; /* of the query: read, and drawn or thinned away */
 };
 

@@ -1,6 +1,8 @@
 #include "figure/layers.h"
 #include "figure/raster.h"
 
+#include "base/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +20,7 @@ static void add_colour(struct text *t, uint32_t colour)
 }
 
 /* gnuplot's filled point types, largest area first, and the characters that stand for them in a terminal. */
-static const int filled[SERIES_MARKERS] = {7, 5, 9, 13, 11, 15};
+static const int filled[SERIES_MARKERS] = {7, 5, 9, 13, 11, 15}, hollow[SERIES_MARKERS] = {6, 4, 8, 12, 10, 14};
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 char plot_letter(size_t place)
@@ -75,23 +77,58 @@ static void add_point_style(const struct plot *p, struct text *t, size_t place, 
         text_addf(t, " pt \"%c\"", plot_letter(place));
         return;
     }
-    text_addf(t, " pt %d", filled[series_marker(place)]);
+    text_addf(t, " pt %d", filled[series_marker(&p->scene->names.series, place)]);
     script_add_number(t, " ps ", size * p->point_scale);
     add_colour(t, colour);
 }
 
-/* Markers, smaller where there are many; with a white rim, so that neighbours stay apart, unless they are too many for that. */
-static void add_markers(struct plot *p, const struct layer *l, const struct mark *m, size_t n, size_t place)
+/* The marks that are lossy, or those that are not, in front; returns how many. */
+static size_t pick_marks(const struct mark *m, size_t n, bool lossy, struct mark *ret)
 {
-    double size = l->points.n <= 80 ? 0.5 : l->points.n <= 300 ? 0.36 : 0.2;
-    bool rim = l->points.n <= 300 && p->canvas->format != FORMAT_TEXT;
-    for (int pass = rim ? 0 : 1; pass < 2; pass++) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (((m[i].series & MARK_LOSSY) != 0) == lossy) ret[kept++] = m[i];
+    return kept;
+}
+
+/* Hollow marks: the shape filled with the background, and its outline upon it. */
+static void add_hollow_style(const struct plot *p, struct text *t, size_t place, double size, bool outline)
+{
+    const int marker = series_marker(&p->scene->names.series, place);
+    text_addf(t, " pt %d", outline ? hollow[marker] : filled[marker]);
+    script_add_number(t, " ps ", size * p->point_scale);
+    text_add(t, " lw 0.9");
+    add_colour(t, outline ? series_colour(&p->scene->names.series, place) : script_background(p->scene->figure));
+}
+
+/* Filled markers with a white rim, so that neighbours stay apart, or hollow ones. */
+static void add_markers_of(struct plot *p, const struct mark *m, size_t n, size_t place, double size, bool rim, bool lossy)
+{
+    const bool text = p->canvas->format == FORMAT_TEXT;
+    for (int pass = rim || (lossy && !text) ? 0 : 1; pass < 2 && n; pass++) {
         add_records(p, n);
         text_add(&p->command, " with points");
-        add_point_style(p, &p->command, place, pass ? size : size + 0.12,
-                        pass ? series_colour(&p->scene->names.series, place) : script_background(p->scene->figure));
+        if (lossy && !text)
+            add_hollow_style(p, &p->command, place, size, pass);
+        else
+            add_point_style(p, &p->command, place, pass ? size : size + 0.12,
+                            pass ? series_colour(&p->scene->names.series, place) : script_background(p->scene->figure));
         add_positions(p, m, n);
     }
+}
+
+static void add_both_markers(struct plot *p, const struct mark *m, size_t n, size_t place, double size, bool rim)
+{
+    struct mark *picked = xcalloc(n + 1, sizeof *picked);
+    for (int lossy = 0; lossy < 2; lossy++) add_markers_of(p, picked, pick_marks(m, n, lossy, picked), place, size, rim, lossy);
+    free(picked);
+}
+
+/* Markers, smaller where there are many, and then without a rim. */
+static void add_markers(struct plot *p, const struct layer *l, const struct mark *m, size_t n, size_t place)
+{
+    const double size = l->points.n <= 80 ? 0.5 : l->points.n <= 300 ? 0.36 : 0.2;
+    add_both_markers(p, m, n, place, size, l->points.n <= 300 && p->canvas->format != FORMAT_TEXT);
 }
 
 static void add_dots(struct plot *p, const struct layer *l, const struct mark *m, size_t n, size_t place)
@@ -171,8 +208,16 @@ static size_t thin_line(const struct axis *a, struct mark *m, size_t n)
 static void add_line(struct plot *p, struct mark *m, size_t n, size_t place)
 {
     n = thin_line(&p->scene->x, m, n);
-    add_records(p, n);
     bool text = p->canvas->format == FORMAT_TEXT;
+    if (n <= LINE_MARKERS_MAX && !text && p->scene->lossy) { /* each point has its own mark */
+        add_records(p, n);
+        text_add(&p->command, " with lines lw 1");
+        add_colour(&p->command, series_colour(&p->scene->names.series, place));
+        add_positions(p, m, n);
+        add_both_markers(p, m, n, place, 0.4, false);
+        return;
+    }
+    add_records(p, n);
     text_add(&p->command, text ? " with points" : " with linespoints lw 1");
     if (n > LINE_MARKERS_MAX && !text) text_addf(&p->command, " pi %zu", (n + LINE_MARKERS_MAX / 2 - 1) / (LINE_MARKERS_MAX / 2));
     add_point_style(p, &p->command, place, 0.4, series_colour(&p->scene->names.series, place));
@@ -231,8 +276,8 @@ void plot_add_layer(struct plot *p, struct layer *l)
     }
     struct mark *marks = cloud_sorted(&l->points, series->rank);
     for (size_t i = 0, n; i < l->points.n; i += n) {
-        for (n = 1; i + n < l->points.n && marks[i + n].series == marks[i].series; n++) continue;
-        add_series(p, l, marks + i, n, series->rank[marks[i].series]);
+        for (n = 1; i + n < l->points.n && mark_series(&marks[i + n]) == mark_series(&marks[i]); n++) continue;
+        add_series(p, l, marks + i, n, series->rank[mark_series(&marks[i])]);
     }
     free(marks);
 }
@@ -242,7 +287,7 @@ void plot_add_layer(struct plot *p, struct layer *l)
 /* The colour of the sample of a layer in the legend: that of a series, or grey. */
 static uint32_t sample_colour(const struct plot *p, const struct layer *l, size_t place)
 {
-    if (place == PLACE_ANY || place == PLACE_QUOTED)
+    if (place == PLACE_ANY || place == PLACE_QUOTED || place == PLACE_LOSSY)
         return (uint32_t)strtoul(script_palette(p->scene->figure)->faint + 1, NULL, 16);
     return (l->style == LAYER_BOXES ? series_fill : series_colour)(&p->scene->names.series, place);
 }
@@ -266,6 +311,13 @@ void plot_sample_point(const struct plot *p, const struct layer *l, size_t place
             add_colour(ret, colour);
         else
             text_addf(ret, " lw 0.8 lc rgb \"%s\"", script_palette(p->scene->figure)->ink);
+        return;
+    }
+    if (place == PLACE_LOSSY) {
+        text_addf(ret, " pt %d", hollow[0]);
+        script_add_number(ret, " ps ", 0.5 * p->point_scale);
+        text_add(ret, " lw 0.9");
+        add_colour(ret, colour);
         return;
     }
     add_point_style(p, ret, dot ? 0 : place, 0.5, dot ? tint(p, colour) : colour);
@@ -292,6 +344,7 @@ void plot_add_entries(struct plot *p, const struct entries *e)
                   e->layer[i]->style == LAYER_TINT        ? '.'
                   : e->layer[i]->style == LAYER_PUBLISHED ? 'o'
                   : e->place[i] == PLACE_ANY              ? plot_box_letter(0, false)
+                  : e->place[i] == PLACE_LOSSY            ? ' '
                   : e->place[i] == PLACE_QUOTED           ? plot_box_letter(0, true)
                                                           : plot_letter(e->place[i]));
         script_add_line(&p->command, e->name[i]);

@@ -69,6 +69,15 @@ static void add_fillings(struct entries *ret, const struct scene *s)
     }
 }
 
+/* Add the entry that says what hollow marks are. */
+static void add_lossy(struct entries *ret, const struct scene *s)
+{
+    ret->lossy = s->budget ? xasprintf("loses information: %s", s->budget) : xstrdup("loses information");
+    ret->layer[ret->n] = &s->layer[s->main];
+    ret->place[ret->n] = PLACE_LOSSY;
+    ret->name[ret->n++] = ret->lossy;
+}
+
 void entries_init(struct entries *ret, const struct scene *s)
 {
     const struct figure *f = s->figure;
@@ -90,6 +99,7 @@ void entries_init(struct entries *ret, const struct scene *s)
         ret->n++;
     }
     if (f->quoted.column) add_fillings(ret, s);
+    if (s->lossy) add_lossy(ret, s);
     if (!f->series.column) return;
     if (f->series.label)
         ret->heading = f->series.label[0] ? xstrdup(f->series.label) : NULL;
@@ -100,6 +110,7 @@ void entries_init(struct entries *ret, const struct scene *s)
 void entries_release(struct entries *e)
 {
     free(e->heading);
+    free(e->lossy);
     *e = (struct entries){0};
 }
 

@@ -5,7 +5,7 @@
 
 #include "figure/kinds.h"
 
-enum { ENTRIES_MAX = SERIES_MAX + LAYERS_MAX + 2 };
+enum { ENTRIES_MAX = SERIES_MAX + LAYERS_MAX + 3 };
 
 struct layout {
     double width, height;            /* of the picture [mm]: as the file says, but never too low for the legend and a plot */
@@ -30,10 +30,11 @@ struct entries {
     const char *name[ENTRIES_MAX];
     size_t place[ENTRIES_MAX];              /* in the order of the series: colour and marker; or PLACE_ANY */
     const struct layer *layer[ENTRIES_MAX]; /* whose style its sample has */
-    char *heading;                          /* freed by entries_release */
+    char *heading, *lossy;                  /* freed by entries_release */
 };
 #define PLACE_ANY SIZE_MAX          /* of no series: the sample is grey */
 #define PLACE_QUOTED (SIZE_MAX - 1) /* the same, hatched */
+#define PLACE_LOSSY (SIZE_MAX - 2)  /* the same, hollow */
 void entries_init(struct entries *ret, const struct scene *s);
 void entries_release(struct entries *e);
 

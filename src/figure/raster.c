@@ -59,7 +59,7 @@ unsigned char *raster_paint(const struct scene *s, const struct cloud *c, int wi
     uint32_t colour[SERIES_MAX] = {0};
     for (size_t i = 0; i < s->names.series.n; i++) colour[i] = series_colour(&s->names.series, s->names.series.rank[i]);
     for (size_t i = 0; i < c->capacity; i++)
-        if (c->slot[i].count) splat(sum, width, height, s, c, &c->slot[i], colour[c->slot[i].series]);
+        if (c->slot[i].count) splat(sum, width, height, s, c, &c->slot[i], colour[mark_series(&c->slot[i])]);
 
     double most = 1;
     for (size_t i = 0; i < cells; i++) most = fmax(most, (double)sum[i].n);

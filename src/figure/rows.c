@@ -6,6 +6,7 @@
 #include "figure/kinds.h"
 #include "model/registry.h"
 
+#include <dse/model.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,10 +96,21 @@ static char *shown_text(const struct figure *f, const char *column, const char *
     return text_detach(&t);
 }
 
+/* The place of a model among those of the registry, which its colour and mark go by in every picture. */
+static int slot_of(const char *model)
+{
+    size_t n;
+    const struct model *models = registry_models(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(models[i].desc->name, model) == 0) return (int)i;
+    return -1;
+}
+
 static void show_series(struct series *s, const struct figure *f, const struct column_spec *c)
 {
     for (size_t i = 0; c->column && i < s->n; i++) {
         if (!isnan(s->value[i].number)) continue;
+        if (strcmp(c->column, "model") == 0) s->value[i].slot = slot_of(s->value[i].name);
         char *shown = shown_text(f, c->column, s->value[i].name);
         free(s->value[i].name);
         s->value[i].name = shown;
@@ -146,7 +158,8 @@ static int find_column(const struct points *p, const struct column_spec *c, cons
 bool points_open(struct points *p, const struct figure *f, const struct query_spec *query, struct rows *rows, struct names *names,
                  struct diags *diags)
 {
-    *p = (struct points){.figure = f, .query = query, .rows = rows, .names = names, .z = -1, .by = -1, .group = -1, .quoted = -1};
+    *p = (struct points){
+        .figure = f, .query = query, .rows = rows, .names = names, .z = -1, .by = -1, .group = -1, .quoted = -1, .quality = -1};
     p->z_spec = f->kind->z ? (const struct column_spec *)((const char *)f + f->kind->z_at) : NULL;
     p->x = find_column(p, &f->x, "x", diags);
     p->y = find_column(p, &f->y, "y", diags);
@@ -155,6 +168,8 @@ bool points_open(struct points *p, const struct figure *f, const struct query_sp
     if (f->group.column) p->group = find_column(p, &f->group, "group", diags);
     const bool has_quoted = f->quoted.column && query == &f->query;
     if (has_quoted) p->quoted = find_column(p, &f->quoted, "quoted", diags);
+    for (int i = 0; i < rows->n_columns && query != &f->reference; i++)
+        if (strcmp(rows->name(rows, i), "quality") == 0) p->quality = i;
     if (query == &f->reference && f->series.column) /* of a published point it may be left out */
         for (int i = 0; i < rows->n_columns; i++)
             if (strcmp(rows->name(rows, i), f->series.column) == 0) p->by = i;
@@ -230,6 +245,15 @@ static int read_axis(struct points *p, const struct column_spec *c, int column, 
     return got;
 }
 
+/* Does the row lose information? One that does not say what it loses does not count as lossy. */
+static bool is_lossy(const struct points *p)
+{
+    const char *quality =
+        p->quality >= 0 && p->rows->type(p->rows, p->quality) == CELL_TEXT ? p->rows->text(p->rows, p->quality) : NULL;
+    return quality && strcmp(quality, dse_quality_names[DSE_QUALITY_EXACT]) != 0 &&
+           strcmp(quality, dse_quality_names[DSE_QUALITY_ROUNDED]) != 0;
+}
+
 int points_next(struct points *p, struct point *ret, struct diags *diags)
 {
     const struct figure *f = p->figure;
@@ -256,6 +280,7 @@ int points_next(struct points *p, struct point *ret, struct diags *diags)
         double quoted = 0;
         if (p->quoted >= 0 && read_value(p, &f->quoted, p->quoted, "quoted", &quoted, diags) < 0) return -1;
         ret->quoted = quoted != 0;
+        ret->lossy = is_lossy(p);
         p->n_used++;
         return 1;
     }

@@ -44,6 +44,7 @@ struct point {
     double z;               /* of `value` or `end`; 0 when the kind has none */
     uint32_t series, group; /* number in `struct names`; 0 when the figure has none */
     bool quoted;
+    bool lossy; /* its column `quality` says that it loses information */
 };
 
 struct points {
@@ -51,9 +52,9 @@ struct points {
     const struct query_spec *query; /* which of the figure's queries, for messages */
     struct rows *rows;
     struct names *names;
-    const struct column_spec *z_spec; /* value or end, or NULL */
-    int x, y, z, by, group, quoted;   /* columns; -1: none */
-    uint64_t n_rows, n_used;          /* rows read, rows that became points: a NULL in a column that is needed skips the row */
+    const struct column_spec *z_spec;        /* value or end, or NULL */
+    int x, y, z, by, group, quoted, quality; /* columns; -1: none */
+    uint64_t n_rows, n_used; /* rows read, rows that became points: a NULL in a column that is needed skips the row */
 };
 
 /* Find the figure's columns among those of the rows. An error for each that is missing, at the key that names it. */

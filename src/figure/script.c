@@ -238,7 +238,7 @@ static void add_legend(struct text *t, const struct plot *p, const struct layout
         struct text style;
         text_init(&style);
         plot_sample_colour(p, e->layer[i], e->place[i], &style);
-        if (joined) add_stroke(t, l, x, y, l->sample_width, style.s);
+        if (joined && e->place[i] != PLACE_LOSSY) add_stroke(t, l, x, y, l->sample_width, style.s);
         text_release(&style);
         plot_sample_point(p, e->layer[i], e->place[i], &style);
         if (e->place[i] == PLACE_QUOTED)

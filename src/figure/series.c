@@ -29,7 +29,7 @@ static int add(struct series *s, char *name, double number)
         free(name);
         return -1;
     }
-    s->value[s->n] = (struct series_value){.name = name, .number = number};
+    s->value[s->n] = (struct series_value){.name = name, .number = number, .slot = -1};
     s->last = (uint32_t)s->n++;
     return (int)s->last;
 }
@@ -111,9 +111,17 @@ static uint32_t mix(uint32_t a, uint32_t b, double t)
     return colour;
 }
 
+/* The place that a value has among colours and markers: its own slot, or that of the legend where one has none. */
+static size_t slot_of(const struct series *s, size_t place)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->value[i].slot < 0) return place;
+    return place < s->n ? (size_t)s->value[s->order[place]].slot : place;
+}
+
 static uint32_t colour_of(const struct series *s, size_t place, const uint32_t *texts)
 {
-    if (!s->numeric || s->n < 2) return texts[place % DISTINCT];
+    if (!s->numeric || s->n < 2) return texts[slot_of(s, place) % DISTINCT];
     double at = (double)place / (double)(s->n - 1) * (RAMP - 1);
     size_t i = (size_t)at;
     if (i == RAMP - 1) return ramp[i];
@@ -130,8 +138,9 @@ uint32_t series_fill(const struct series *s, size_t place)
     return colour_of(s, place, fills);
 }
 
-int series_marker(size_t place)
+int series_marker(const struct series *s, size_t place)
 {
+    place = slot_of(s, place);
     /* After eight series the colours begin anew; a step there gives those another marker. */
     return (int)((place + place / DISTINCT * 3) % SERIES_MARKERS);
 }

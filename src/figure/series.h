@@ -13,6 +13,7 @@ enum { SERIES_MAX = 24, CATEGORIES_MAX = 256 };
 struct series_value {
     char *name;    /* as the legend shows it */
     double number; /* NaN for a text */
+    int slot;      /* whose colour and marker it has, whatever its place; -1: those of its place */
 };
 
 struct series {
@@ -42,8 +43,8 @@ void series_keep_order(struct series *s);
 uint32_t series_colour(const struct series *s, size_t place);
 /* The same of an area, which no marker names: texts get colours whose lightness differs, too, for a print in grey. */
 uint32_t series_fill(const struct series *s, size_t place);
-/* Marker: 0 to SERIES_MARKERS - 1, distinct from its neighbours. */
+/* Marker of the value at a place: 0 to SERIES_MARKERS - 1, distinct from its neighbours. */
 enum { SERIES_MARKERS = 6 };
-int series_marker(size_t place);
+int series_marker(const struct series *s, size_t place);
 
 #endif

@@ -54,16 +54,6 @@ char *goal_text(const struct goal *g)
     return text_detach(&t);
 }
 
-/* The words of a budget, to the end of the text. */
-static bool parse_budget(struct goal *g, char **words)
-{
-    struct budget_words w;
-    budget_words_begin(&w, &g->budget);
-    for (char *word; (word = strtok_r(NULL, ", ", words)) != NULL;)
-        if (!budget_words_take(&w, word)) return false;
-    return budget_words_end(&w);
-}
-
 bool goal_parse(struct goal *g, const char *text)
 {
     goal_init(g);
@@ -75,7 +65,8 @@ bool goal_parse(struct goal *g, const char *text)
         if (strcmp(first, "per") == 0) {
             per = true;
         } else if (strcmp(first, "within") == 0) {
-            ok = parse_budget(g, &words);
+            ok = budget_parse(&g->budget, words);
+            *words = '\0';
         } else if (per) {
             goal_add_per(g, first);
         } else {

@@ -152,7 +152,7 @@ static void series__look_different_from_each_other(void **state)
         series_sort(&s);
         for (size_t i = 0; i < s.n; i++)
             for (size_t j = 0; j < i; j++)
-                assert_false(series_colour(&s, i) == series_colour(&s, j) && series_marker(i) == series_marker(j));
+                assert_false(series_colour(&s, i) == series_colour(&s, j) && series_marker(&s, i) == series_marker(&s, j));
         series_release(&s);
     }
 }
