@@ -311,7 +311,7 @@ const struct command command_eval = {
         "trials (params_NAME is NAME): columns that are no parameters, and rows whose column model names another one, are left\n"
         "out, with a line that says which. A name that is nearly a parameter's is an error; an empty cell is the parameter's\n"
         "default. Commas, semicolons or tabs separate cells.\n\n"
-        "  dse eval lad --set tiles=8 --set context=4096\n"
+        "  dse eval lad --set tiles=8 --set context=1024\n"
         "  dse eval lad --set llm=llama3-8b --breakdown\n"
         "  dse eval veda --requests chat\n"
         "  dse eval lad --points points.csv --set llm=llama3-8b\n"

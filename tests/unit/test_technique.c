@@ -27,13 +27,7 @@ static const char *at(struct both_levels *b, const char *model, const char *sett
 {
     char *all = xasprintf("context=1024 kv_bits=16 %s %s", beside(model), settings), *list[SETTINGS_MAX];
     char *text = xstrdup(all);
-    size_t n = 0;
-    for (char *s = strtok(text, " "); s; s = strtok(NULL, " ")) {
-        bool again = false; /* the last one counts */
-        for (size_t i = 0; i < n; i++)
-            if (strncmp(list[i], s, strcspn(s, "=") + 1) == 0) list[i] = s, again = true;
-        if (!again) list[n++] = s;
-    }
+    const size_t n = settings_split(text, list, SETTINGS_MAX);
     struct one o;
     b->model = registry_find(model);
     const bool ok = one_init(&o, b->model, list, n);
@@ -253,7 +247,7 @@ static void technique__of_a_machine_has_its_papers_score(void **state)
 {
     (void)state;
     static struct both_levels b;
-    static const char lad[] = "llm=llama2-7b decoding=locality-aware task=alpaca-rouge1",
+    static const char lad[] = "llm=llama2-7b decoding=locality-aware intervals=5 task=alpaca-rouge1",
                       other[] = "llm=llama2-7b decoding=locality-aware intervals=8",
                       fixed[] = "llm=llama2-7b kv_bits=8 arithmetic_error=measured task=pg-19-top3";
     assert_null(at(&b, "lad", lad, false));
