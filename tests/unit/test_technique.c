@@ -341,8 +341,8 @@ static void technique__scales_that_nobody_measured_have_no_error(void **state)
     }
 }
 
-/* What the point says of its attention: known, and exact or off by a tenth at most; a model that computes all of it exactly may have
- * no such metric. */
+/* What the point says of its attention: known, and exact or off by a tenth at most; a model that computes all of it exactly may
+ * have no such metric. */
 static void assert_take_home(const struct model *m, const void *params, const void *metrics)
 {
     struct dse_standing s = {0};
