@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     struct dse_problems *problems = dse_problems_new();
     struct dse *d = dse_open(NULL, problems);
     struct dse_points *points = d ? dse_points_new(d, "lad", problems) : NULL;
-    if (!points || !dse_points_set(points, "context", argc > 1 ? argv[1] : "4096", problems)) return fail(problems);
+    if (!points || !dse_points_set(points, "context", argc > 1 ? argv[1] : "2048", problems)) return fail(problems);
 
     double tiles[POINTS], speed[POINTS], area[POINTS];
     const char *status[POINTS], *reason[POINTS];

@@ -46,7 +46,7 @@ def checked(result):
 problems = dse.dse_problems_new()
 opened = checked(dse.dse_open(None, problems))
 points = checked(dse.dse_points_new(opened, b"lad", problems))
-checked(dse.dse_points_set(points, b"context", (sys.argv[1] if len(sys.argv) > 1 else "4096").encode(), problems))
+checked(dse.dse_points_set(points, b"context", (sys.argv[1] if len(sys.argv) > 1 else "2048").encode(), problems))
 
 n = 16
 tiles = (c.c_double * n)(*range(1, n + 1))

@@ -73,6 +73,11 @@ extern const struct dse_metric dse_common_metrics[];
 #define DSE_METRIC_DRAM_FOOTPRINT(S, source_) \
     DSE_METRIC_F64(S, dram_footprint_gib, "GiB", DSE_LESS, \
                    "what the DRAM of one device holds: weights, caches, what a technique keeps", source_)
+/* The part of area_mm2 that the designer chooses: not the memory's PHYs and controllers (phy_mm2), the links (links_mm2), which the
+ * memory and the board ask for, nor the network over tiles (noc_mm2), which is a constant share of core and network. */
+#define DSE_METRIC_CORE_AREA(S, source_) \
+    DSE_METRIC_F64(S, core_mm2, "mm2", DSE_LESS, \
+                   "part of area_mm2 that the designer chooses: logic and SRAM, without PHYs, links and network", source_)
 #define DSE_METRIC_COMMUNICATION(S, source_) \
     DSE_METRIC_F64(S, communication_us, "us", DSE_LESS, "time of a step in which devices exchange what they have", source_)
 #define DSE_METRIC_CACHED_POSITIONS(S, source_) \
@@ -113,6 +118,8 @@ struct dse_standing {
     const char *unknown;                /* of DSE_QUALITY_UNKNOWN: why; NULL else */
     int n_beyond;                       /* what its costs take from beyond what was measured: law or profile, and its range */
     const char *beyond[DSE_BEYOND_MAX]; /* "profile mine has data for 512 to 4096 positions" */
+    /* The entry of the catalog with the statistics of attention that time, energy and quality follow; NULL: they follow none. */
+    const struct dse_entry *statistics;
 };
 /* Add to `beyond`; NULL adds nothing. */
 void dse_standing_add(struct dse_standing *s, const char *beyond);

@@ -49,7 +49,8 @@ static const struct dse_param lad_params_table[] = {
     DSE_PARAM_I64_UNIT(P, position_bits, "bit", 16, 256, "G: norm, dnorm, cid, mode and count of one position", "Sec. IV-C"),
     DSE_PARAM_I64(P, intervals, 2, 16, "intervals of the piecewise linear exp; 4 bits of mode name 16 at most", "Sec. III-A"),
     DSE_PARAM_I64(P, recent, 0, 1024, "newest positions, which are always active", "Sec. III-E"),
-    DSE_PARAM_REF(P, profile, struct dse_profile, DSE_KIND_PROFILE, "statistics of attention scores over the context", "Sec. II-B"),
+    DSE_PARAM_REF(P, profile, struct dse_profile, DSE_KIND_PROFILE,
+                  "statistics of attention scores over the context, for draws = \"profile\"", "Sec. II-B"),
     DSE_PARAM_ENUM(
         P, draws, draws,
         "heads and steps: drawn around the means of the profile, those of a recording, replayed, or around those of the surface",
@@ -174,7 +175,7 @@ static const struct dse_metric lad_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, supply_v, "V", DSE_NEITHER, "supply voltage that the clock asks for", "E36", .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule", "Fig. 9"),
     DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all tiles, without DRAM and its interface", "Table III"),
-    DSE_METRIC_F64(M, core_mm2, "mm2", DSE_LESS, "part of area_mm2: the tiles", "Table III"),
+    DSE_METRIC_CORE_AREA(M, "Table III"),
     DSE_METRIC_F64(M, phy_mm2, "mm2", DSE_LESS, "part of area_mm2: memory PHYs and controllers", "E37"),
     DSE_METRIC_F64(M, noc_mm2, "mm2", DSE_LESS, "part of area_mm2: the network over tiles", "E37"),
     DSE_METRIC_F64_OR_NULL(M, links_mm2, "mm2", DSE_LESS, "part of area_mm2: PHYs and controllers of the links between chips",

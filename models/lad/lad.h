@@ -308,6 +308,8 @@ double lad_error_spread(const struct lad_params *p);
 /* A setting that the statistics depend on and that was another one when they were measured, as a sentence; NULL: there is none.
  * Of a point that is locality-aware. */
 const char *lad_unlike(const struct lad_params *p);
+/* The entry whose statistics the point follows, by `draws`. */
+const struct dse_entry *lad_statistics(const struct lad_params *p);
 /* dse_model.stand and why_null. */
 void lad_stand(const void *params, struct dse_standing *ret);
 const char *lad_why_null(const void *params, const char *metric);

@@ -116,6 +116,7 @@ void lad_stand(const void *params, struct dse_standing *ret)
     dse_standing_add(ret, dse_area_without_edges(p->area));
     if (isnan(lad_links_mm2(p))) dse_standing_add(ret, lad_no_links_mm2);
     if (!is_locality_aware(p)) return;
+    ret->statistics = lad_statistics(p);
     if (p->draws == LAD_DRAW) dse_standing_add(ret, dse_profile_beyond(p->profile, (double)p->workload.context));
     const char *which[DSE_BEYOND_MAX], *why = unknown(p);
     int n = unlike_settings(p, which);

@@ -7,6 +7,12 @@
 static const enum dse_quality_metric statistics[] = {DSE_Q_CENTERS, DSE_Q_LARGE, DSE_Q_ACTIVE, DSE_Q_UPDATES, DSE_Q_HIT_RATIO};
 enum { STATISTICS = sizeof statistics / sizeof *statistics };
 
+const struct dse_entry *lad_statistics(const struct lad_params *p)
+{
+    if (p->draws == LAD_REPLAY) return (const struct dse_entry *)p->recording;
+    return p->draws == LAD_SURFACE ? (const struct dse_entry *)p->cache.surface : (const struct dse_entry *)p->profile;
+}
+
 static const struct dse_quality_surface *surface_of(const struct lad_params *p)
 {
     const struct dse_quality_surface *s = dse_quality_method(p->cache.surface, "lad");

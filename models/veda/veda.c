@@ -100,7 +100,7 @@ static const struct dse_metric veda_metrics_table[] = {
     DSE_METRIC_F64_OR_NULL(M, supply_v, "V", DSE_NEITHER, "supply voltage that the clock asks for", "E29", .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule, chip and DRAM", "E15"),
     DSE_METRIC_F64(M, chip_power_w, "W", DSE_LESS, "power of all chips, without DRAM and its interface", "Table I"),
-    DSE_METRIC_F64(M, core_mm2, "mm2", DSE_LESS, "part of area_mm2: the modules of Table I", "E14"),
+    DSE_METRIC_CORE_AREA(M, "E14"),
     DSE_METRIC_F64(M, phy_mm2, "mm2", DSE_LESS, "part of area_mm2: memory PHYs and controllers", "E30"),
     DSE_METRIC_F64(M, noc_mm2, "mm2", DSE_LESS, "part of area_mm2: an on-chip network; a chip of one array has none", "E30"),
     DSE_METRIC_F64_OR_NULL(M, links_mm2, "mm2", DSE_LESS, "part of area_mm2: PHYs and controllers of the links between chips",

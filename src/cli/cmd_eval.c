@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/eval_points.h"
 #include "cli/eval_print.h"
+#include "cli/eval_quality.h"
 #include "cli/eval_step.h"
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
@@ -208,6 +209,15 @@ static void print_run(const struct eval_answer *a)
     events_print_resources(&a->events, OUTPUT_TABLE);
 }
 
+static void say_quality(const struct eval_answer *a, const struct invocation *in)
+{
+    size_t n;
+    const char **assignments = option_all(in, "set", &n);
+    fflush(stdout); /* the line comes below the table */
+    eval_say_quality(a, assignments, n);
+    free(assignments);
+}
+
 /* Programs get one table: the first that was asked for. People get all that they asked for, with empty lines between them, or
  * without such an option the metrics and, of a run at event level, its notes and resources. */
 static void print(const struct eval_answer *a, const struct invocation *in, enum output_format format)
@@ -219,11 +229,13 @@ static void print(const struct eval_answer *a, const struct invocation *in, enum
         sections[i].show(a, format);
     }
     if (shown) return;
-    if (format != OUTPUT_TABLE)
+    if (format != OUTPUT_TABLE) {
         eval_print_row(a, format);
-    else
-        eval_print_metrics(a);
-    if (format == OUTPUT_TABLE && a->events.runner) print_run(a);
+        return;
+    }
+    eval_print_metrics(a);
+    if (a->events.runner) print_run(a);
+    say_quality(a, in);
 }
 
 /* What is known of a run that a signal has stopped. */
@@ -299,7 +311,7 @@ const struct command command_eval = {
         "trials (params_NAME is NAME): columns that are no parameters, and rows whose column model names another one, are left\n"
         "out, with a line that says which. A name that is nearly a parameter's is an error; an empty cell is the parameter's\n"
         "default. Commas, semicolons or tabs separate cells.\n\n"
-        "  dse eval lad --set tiles=8 --set context=4096\n"
+        "  dse eval lad --set tiles=8 --set context=1024\n"
         "  dse eval lad --set llm=llama3-8b --breakdown\n"
         "  dse eval veda --requests chat\n"
         "  dse eval lad --points points.csv --set llm=llama3-8b\n"

@@ -21,7 +21,7 @@ const struct option_row option_row_help = {'h', "help", NULL, "print this", NULL
 
 const char commands_start[] = "  dse list                              what there is: models, LLMs, memories, ...\n"
                               "  dse describe lad                      a model's parameters and metrics\n"
-                              "  dse eval lad --set context=4096       one design point\n"
+                              "  dse eval lad --set context=1024       one design point\n"
                               "  dse sweep sweeps/lad_sram.toml        many of them, and their Pareto front\n";
 
 const struct command *command_find(const char *name)

@@ -76,6 +76,16 @@ static void put_note(struct output *o, const struct eval_answer *a, const char *
     output_text(o, what);
 }
 
+/* Print which statistics of attention the point follows, where a model's time depends on them. */
+static void put_statistics(struct output *o, const struct eval_answer *a)
+{
+    const struct dse_model *model = a->point.model->desc;
+    struct dse_standing s = {0};
+    if (!model->stand || a->point.sweep.averages) return;
+    model->stand(a->point.params, &s);
+    if (s.statistics) put_note(o, a, "statistics", s.statistics->name, s.statistics->source);
+}
+
 /* Print what is known of the point beside its numbers: the columns of notes of a row (space/judge.h). */
 static void put_standing(struct output *o, const struct eval_answer *a)
 {
@@ -89,6 +99,7 @@ static void put_standing(struct output *o, const struct eval_answer *a)
     int i = 0;
     while (s->quality && strcmp(dse_quality_names[i], s->quality) != 0) i++;
     if (s->quality) put_note(o, a, "quality", s->quality, s->unknown ? s->unknown : what[i]);
+    put_statistics(o, a);
     if (s->beyond) put_note(o, a, "beyond", "yes", s->beyond);
     if (!s->quality || !a->point.sweep.averages) return;
     char known[TEXT_NUMBER_MAX];

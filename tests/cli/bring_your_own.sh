@@ -42,11 +42,11 @@ mkdir profiles retentions
 "$DSE" profile mine.trace --kind locality --contexts 64,96,128 --steps 32 -o profiles/mine.csv
 "$DSE" profile mine.trace --kind retention --policies h2o,voting --contexts 64,96,128 --ratios 0.25,0.5,0.75 -s reserved_length=8 -s prompt_share=1 -o retentions/mine.csv
 printf '[profiles]\nmine = "profiles/mine.csv"\n[retentions]\nmine = "retentions/mine.csv"\n' >mine.toml
-"$DSE" eval veda -c mine.toml --set retention=mine --set eviction=h2o --set eviction_ratio=0.5 --set context=128 --format json >eval.json 2>notes.txt
+"$DSE" eval veda -c mine.toml --set boundary=bulk --set quality_from=retention --set retention=mine --set eviction=h2o --set eviction_ratio=0.5 --set context=128 --format json >eval.json 2>notes.txt
 mass=$(grep -v '^#' retentions/mine.csv | awk -F, '$1 == "h2o" && $2 == 128 && $3 == 0.5 { print $4 }')
 used=$(sed -n 's/.*"retained_mass"[: ]*\([0-9.e-]*\).*/\1/p' eval.json | head -1)
 awk "BEGIN { exit !(\"$mass\" != \"\" && ($mass - (0$used))^2 < 1e-10) }" || fail "veda says $used of retained mass, the profile $mass"
-"$DSE" eval lad -c mine.toml --set profile=mine --set context=128 --format csv >lad.csv 2>>notes.txt || fail "lad does not take the profile"
+"$DSE" eval lad -c mine.toml --set draws=profile --set intervals=5 --set profile=mine --set context=128 --format csv >lad.csv 2>>notes.txt || fail "lad does not take the profile"
 
 # The same by way of .npy, and with q of some steps alone.
 python3 - <<'PY'

@@ -40,7 +40,7 @@ says 'did you mean llms' err.txt
 for format in table csv json; do
     expect 0 "$DSE" describe lad --format $format
     says tiles out.txt
-    expect 0 "$DSE" eval lad --set tiles=8 --set context=4096 --format $format
+    expect 0 "$DSE" eval lad --set tiles=8 --set context=1024 --format $format
     says tokens_per_s out.txt
     expect 0 "$DSE" eval lad --breakdown --format $format
     says qkv out.txt

@@ -29,7 +29,7 @@ same ane "" llm,context llama2-7b,512 llama3-8b,2048
 same lad "--fidelity event-level" context 512
 
 # What a file says of a point that cannot be is in its row; JSON has the same rows.
-printf 'tiles,context\n0,4096\n8,4096\n' >points.csv
+printf 'tiles,context\n0,2048\n8,2048\n' >points.csv
 "$DSE" eval lad --points points.csv --format json >rows.json
 for text in '"status": *"invalid"' '"reason": *"tiles: a whole number from 1 to 256"' '"tiles": *"\{0,1\}0' '"status": *"ok"'; do
     grep -q "$text" rows.json || fail "--points --format json has no $text: $(head -c 600 rows.json)"

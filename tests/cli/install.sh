@@ -11,7 +11,7 @@ share=$(dirname "$(find "$WORK/root" -type d -name catalog | head -n 1)")
 cd "$WORK"
 installed_dse() { env -u DSE_DATA_DIR "$installed" "$@"; }
 installed_dse list llms >out.txt
-installed_dse eval lad --set context=4096 >out.txt || fail "the installed dse does not evaluate"
+installed_dse eval lad --set context=1024 >out.txt || fail "the installed dse does not evaluate"
 grep -q tokens_per_s out.txt || fail "no metrics: $(cat out.txt)"
 installed_dse validate flashdecoding >out.txt || fail "the installed dse has no claims, or nothing to measure them on"
 grep -q 'fdpp.sec6.corr_all .* holds *shipped' out.txt || fail "nothing is measured on the trace that ships: $(cat out.txt)"

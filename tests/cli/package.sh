@@ -20,7 +20,7 @@ fi
 grep -q '^Status: install ok installed' root/var/lib/dpkg/status || fail "it is not installed: $(cat dpkg.txt)"
 dse=$WORK/root/usr/bin/dse
 installed() { env -u DSE_DATA_DIR LD_LIBRARY_PATH="$(dirname "$(find "$WORK/root/usr/lib" -name 'libdse.so.*' | head -n 1)")" "$dse" "$@"; }
-installed eval lad --set context=4096 >out.txt || fail "the installed dse does not evaluate"
+installed eval lad --set context=1024 >out.txt || fail "the installed dse does not evaluate"
 grep -q tokens_per_s out.txt || fail "no metrics: $(cat out.txt)"
 installed --version --verbose >out.txt
 grep -q "^data: $WORK/root/usr/share/dse" out.txt || fail "its data are elsewhere: $(cat out.txt)"

@@ -24,7 +24,7 @@ fail() {
 }
 mkdir -p /tmp/user
 cd /tmp/user
-dse eval lad --set context=4096 >out.txt
+dse eval lad --set context=1024 >out.txt
 grep -q '^tokens_per_s ' out.txt || fail "dse eval lad: $(cat out.txt)"
 for page in dse dse-sweep dse-catalog dse-lad; do
     man "$page" >out.txt 2>err.txt || fail "man $page: $(cat err.txt)"
@@ -45,7 +45,7 @@ grep -qx 'tiles=' out.txt || fail "dse eval lad --set ti<TAB>: $(cat out.txt)"
 python3 /usr/share/dse/examples/front.py >out.txt || fail "front.py"
 grep -q '^hypervolume up to' out.txt && [ "$(wc -l <out.txt)" -gt 5 ] || fail "front.py: $(cat out.txt)"
 python3 /usr/share/dse/examples/points.py >out.txt || fail "points.py"
-sqlite3 -cmd '.load dse' :memory: 'SELECT tiles, tokens_per_s > 0 FROM lad WHERE tiles IN (4, 8, 12) AND context = 4096' >out.txt
+sqlite3 -cmd '.load dse' :memory: 'SELECT tiles, tokens_per_s > 0 FROM lad WHERE tiles IN (4, 8, 12) AND context = 1024' >out.txt
 [ "$(cat out.txt)" = "$(printf '4|1\n8|1\n12|1')" ] || fail ".load dse: $(cat out.txt)"
 # A plug-in and a model in TOML in a sweep beside LAD.
 cat >beside.toml <<'TOML'

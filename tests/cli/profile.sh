@@ -93,8 +93,8 @@ retentions.mine = "bulk.csv"
 retentions.streamed = "retention.csv"
 TOML
 "$DSE" profile "$trace" --kind retention --contexts 128,256,512 --ratios 0.3,0.5 -s prompt_share=1 -o bulk.csv
-"$DSE" eval lad -c mine.toml --set profile=mine --set context=256 --format csv >lad.csv
-"$DSE" eval veda -c mine.toml --set retention=mine --set context=256 --set eviction_ratio=0.5 --format csv >veda.csv
+"$DSE" eval lad -c mine.toml --set draws=profile --set intervals=5 --set profile=mine --set context=256 --format csv >lad.csv
+"$DSE" eval veda -c mine.toml --set boundary=bulk --set quality_from=retention --set retention=mine --set context=256 --set eviction_ratio=0.5 --format csv >veda.csv
 cell() { sqlite3 :memory: '.mode csv' ".import $1 t" "select $2 from t"; }
 column() { awk -F, -v at="$2" -v want="$3" '!/^#/ && !n { for (i = 1; i <= NF; i++) if ($i == want) n = i } $0 ~ at { print $n }' "$1"; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 <= 1e-18 * b ^ 2) }' || fail "$3: $1 is not $2"; }
@@ -103,7 +103,7 @@ near "$(cell lad.csv false_negative)" "$(column locality.csv '^256,' false_negat
 near "$(cell veda.csv retained_mass)" "$(column bulk.csv '^voting,256,0.5,' retained_mass)" "retained_mass of veda"
 near "$(cell veda.csv attention_error)" "$(column bulk.csv '^voting,256,0.5,' attention_error)" "attention_error of veda"
 # What was measured token by token says nothing of a prompt that is kept whole.
-"$DSE" eval veda -c mine.toml --set retention=streamed --set context=256 --set eviction_ratio=0.5 --format csv >veda.csv
+"$DSE" eval veda -c mine.toml --set boundary=bulk --set quality_from=retention --set retention=streamed --set context=256 --set eviction_ratio=0.5 --format csv >veda.csv
 [ "$(cell veda.csv "quote(nullif(retained_mass, ''))")" = NULL ] || fail "retained_mass is that of another procedure: $(cell veda.csv retained_mass)"
 [ "$(cell veda.csv quality)" = unknown ] || fail "and its quality is $(cell veda.csv quality)"
 

@@ -5,8 +5,8 @@ SOURCE=$2
 ask() { "$DSE" query :memory: "$1" --format csv; }
 
 # The same numbers as the commands.
-[ "$(ask "select value from metric('lad', 'context=4096, tiles=8') where name = 'latency_us'" | tail -1)" = \
-    "$("$DSE" eval lad --set context=4096 --set tiles=8 --format csv | sqlite3 :memory: '.mode csv' '.import /dev/stdin t' 'select latency_us from t')" ] ||
+[ "$(ask "select value from metric('lad', 'context=1024, tiles=8') where name = 'latency_us'" | tail -1)" = \
+    "$("$DSE" eval lad --set context=1024 --set tiles=8 --format csv | sqlite3 :memory: '.mode csv' '.import /dev/stdin t' 'select latency_us from t')" ] ||
     fail "metric() is not dse eval"
 [ "$(ask "select abs(sum(time_us) / (select value from metric('veda') where name = 'latency_us') - 1) < 1e-9 from breakdown('veda') where depth = 0" | tail -1)" = 1 ] ||
     fail "the parts of breakdown() do not add up to the latency"

@@ -42,11 +42,7 @@ static inline void run_events(struct both_levels *b, unsigned ideal)
 static inline void both_levels(struct both_levels *b, const char *model, const char *settings, unsigned ideal)
 {
     char *text = xstrdup(settings), *list[SETTINGS_MAX];
-    size_t n = 0;
-    for (char *s = strtok(text, " "); s; s = strtok(NULL, " ")) {
-        assert_true(n < SETTINGS_MAX);
-        list[n++] = s;
-    }
+    const size_t n = settings_split(text, list, SETTINGS_MAX);
     memset(b, 0, sizeof *b);
     b->model = registry_find(model);
     struct one o;

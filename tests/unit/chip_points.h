@@ -14,14 +14,14 @@
 #include "lad/lad.h"
 #include "veda/veda.h"
 
-enum { CHIP_SETTINGS = 16 };
+enum { CHIP_SETTINGS = 24 };
 
-/* The defaults with "tiles=96 batch=1" said of them. */
+/* The published point with "tiles=96 batch=1" said of it. */
 static inline void chip_params(const char *model, const char *settings, void *ret)
 {
-    char *text = xstrdup(settings), *list[CHIP_SETTINGS];
-    size_t n = 0;
-    for (char *s = strtok(text, " "); s; s = strtok(NULL, " ")) list[n++] = s;
+    char *text = xasprintf("%s%s", strcmp(model, "lad") == 0 ? LAD_AS_PUBLISHED : VEDA_AS_PUBLISHED, settings),
+         *list[CHIP_SETTINGS];
+    const size_t n = settings_split(text, list, CHIP_SETTINGS);
     const struct model *m = registry_find(model);
     struct one o;
     bool ok = one_init(&o, m, list, n);

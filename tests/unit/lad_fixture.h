@@ -1,4 +1,4 @@
-/* For tests and benches of LAD: the catalog entries it needs, read from the shipped files, and its defaults as a struct. */
+/* For tests and benches of LAD: the catalog entries it needs, read from the shipped files, and the published point as a struct. */
 #ifndef DSE_TESTS_LAD_FIXTURE_H
 #define DSE_TESTS_LAD_FIXTURE_H
 
@@ -19,7 +19,7 @@ struct lad_fixture {
     struct dse_technology *nodes;
     size_t n_nodes;
     char **node_names;
-    struct lad_params defaults; /* as models/lad/defaults.toml, resolved */
+    struct lad_params defaults; /* as models/lad/defaults.toml but with the paper's statistics and intervals, resolved */
 };
 
 static inline char *fixture_path(const char *file)

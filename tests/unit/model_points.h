@@ -38,6 +38,24 @@ static inline int tear_down(void **state)
     return 0;
 }
 
+/* Cut "llm=llama3-8b batch=2" into its assignments; of two for one name the last counts. list[i] point into `text`. */
+static inline size_t settings_split(char *text, char **list, size_t most)
+{
+    size_t n = 0;
+    for (char *s = strtok(text, " "); s; s = strtok(NULL, " ")) {
+        size_t i = 0;
+        while (i < n && strncmp(list[i], s, strcspn(s, "=") + 1) != 0) i++;
+        if (i == most) abort();
+        list[i] = s;
+        if (i == n) n++;
+    }
+    return n;
+}
+
+/* The papers' settings, in front of those of a test: where defaults.toml has what loses little (claims.toml, [accounting]). */
+#define LAD_AS_PUBLISHED "draws=profile intervals=5 "
+#define VEDA_AS_PUBLISHED "boundary=bulk eviction_ratio=0.5 quality_from=retention retention=codellama-13b-bulk "
+
 /* A space of one point. */
 struct one {
     struct binding *binding;

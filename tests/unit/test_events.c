@@ -319,7 +319,10 @@ static void check_ideal(const struct model *m, const struct one *defaults)
 {
     struct sim_options options = {.ideal = (1U << AGREE_CAUSES) - 1};
     struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
-    const void *params = space_fixed(defaults->space);
+    void *params = xcalloc(1, m->desc->params_size);
+    memcpy(params, space_fixed(defaults->space), m->desc->params_size);
+    const struct field *spread = schema_find(&m->params, "active_cv"); /* a thin LLM has too few heads for LAD's E12 */
+    if (spread) field_set(spread, params, (struct value){.f64 = 0});
     void *metrics = run(r, m, params, NULL), *closed = xcalloc(1, m->desc->metrics_size);
     m->desc->estimate(params, closed, NULL);
     double ratio = metric(m, metrics, "latency_us") / metric(m, closed, "latency_us");
@@ -329,6 +332,7 @@ static void check_ideal(const struct model *m, const struct one *defaults)
     if (fabs(bytes - 1) > 0.01) fail_msg("%s: idealised, the event level moves %.4f of the bytes", m->desc->name, bytes);
     free(closed);
     free(metrics);
+    free(params);
     runner_free(r);
 }
 

@@ -376,7 +376,9 @@ static void on_key(const struct schema *schema, const char *key, char *value, in
     if (field->type == DSE_TYPE_REF || strcmp(value, "\"auto\"") == 0) return;
     const char *ours = value_text(field, field_get(field, &f.defaults), buf);
     if (*value == '"') value[strlen(value) - 1] = '\0', value++;
-    if (strcmp(key, "power") == 0 || strcmp(key, "area") == 0) return; /* the fixture counts as the paper does */
+    static const char *const papers[] = {"power", "area", "draws", "intervals"}; /* the fixture has the paper's: claims.toml */
+    for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
+        if (strcmp(key, papers[i]) == 0) return;
     if (strcmp(ours, value) != 0) fail_msg("defaults.toml: %s is %s, the fixture has %s", key, value, ours);
 }
 

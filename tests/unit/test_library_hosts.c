@@ -136,7 +136,7 @@ static void library__keeps_nothing_of_values_that_were_set_before(void **state)
     struct dse_points *p = points_of(d, "lad");
     size_t before = 0;
     for (int i = 0; i < 2000; i++) {
-        assert_true(dse_points_set(p, "context", i % 2 ? "4096" : "2048", problems));
+        assert_true(dse_points_set(p, "context", i % 2 ? "1024" : "2048", problems));
         assert_true(dse_points_set(p, "llm", i % 2 ? "llama2-7b" : NULL, problems));
         assert_false(dse_points_set(p, "tiles", "0", NULL));
         if (i == 999) before = allocated();

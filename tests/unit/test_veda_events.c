@@ -16,7 +16,7 @@ static const struct veda_params *params(void)
 /* The modules alone: a die with the interfaces of 200,000 GB/s cannot be made. */
 static void at(const char *settings, unsigned ideal)
 {
-    char *alone = xasprintf("area=core %s", settings);
+    char *alone = xasprintf(VEDA_AS_PUBLISHED "area=core %s", settings);
     both_levels(&b, "veda", alone, ideal);
     free(alone);
 }
@@ -448,8 +448,8 @@ static void bytes__take_the_time_they_take(void **state)
     (void)state;
     static const char *const settings[] = {
         "memory=ddr4-3200-2ch bandwidth_gbs=0.0173 queue_depth=121 t_refi_ns=48032 llm=thin context=256",
-        "memory=lpddr5-m1-ane bandwidth_gbs=0.01444 llm=thin context=256 phase=prefill dataflow=adder-tree pe_rows=256 "
-        "softmax=stage"};
+        "memory=lpddr5-m1-ane bandwidth_gbs=0.01444 llm=thin context=256 phase=prefill boundary=bulk dataflow=adder-tree "
+        "pe_rows=256 softmax=stage"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         both_levels(&b, "veda", settings[i], 0);
         if (event_metric(&b, "dram_utilization") > 1) fail_msg("%s: %.9g", settings[i], event_metric(&b, "dram_utilization"));

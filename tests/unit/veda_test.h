@@ -11,23 +11,27 @@
 #include "model_points.h"
 #include "veda/veda.h"
 
-/* The defaults with the settings given ("llm=llama3-8b"), resolved; a NULL ends them. Power and area are as the paper counts them,
- * which is what it prints: test_chip.c has the rest. */
+/* The point as published with the settings given ("llm=llama3-8b"), resolved; a NULL ends them. Power and area are as the paper
+ * counts them, which is what it prints: test_chip.c has the rest. */
 static inline struct veda_params params_with(const char *setting, ...)
 {
-    char *settings[16] = {xstrdup("power=constant"), xstrdup("area=core")};
-    size_t n = 2;
+    enum { MOST = 24 };
+    struct text all;
+    text_init(&all);
+    text_add(&all, VEDA_AS_PUBLISHED "power=constant area=core");
     va_list list;
     va_start(list, setting);
-    for (const char *s = setting; s; s = va_arg(list, const char *)) settings[n++] = xstrdup(s);
+    for (const char *s = setting; s; s = va_arg(list, const char *)) text_addf(&all, " %s", s);
     va_end(list);
+    char *settings[MOST];
+    const size_t n = settings_split(all.s, settings, MOST);
     struct one o;
     bool ok = one_init(&o, registry_find("veda"), settings, n);
     diags_print(&diags, stderr, false);
     assert_true(ok);
     struct veda_params p = *(const struct veda_params *)space_fixed(o.space);
     one_release(&o);
-    for (size_t i = 0; i < n; i++) free(settings[i]);
+    text_release(&all);
     return p;
 }
 #define DEFAULTS params_with(NULL)
