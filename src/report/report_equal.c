@@ -13,8 +13,8 @@ static const double limits[] = {0, 0.01, 0.03, 0.1, 0.3, 1};
 enum { LIMITS = sizeof limits / sizeof *limits, LEADING = 4 };
 /* Levels beyond the limits, which no comparison uses: all designs whose error is known, and all there are. */
 enum { LEVEL_KNOWN = LIMITS, LEVEL_ANY, LEVELS };
-/* What an error rests on: extended ones, or formats of fewer bits, which count as exact. */
-enum { ON_EXTENDED = 1, ON_ROUNDED = 2 };
+/* What an error rests on: extended ones, formats of fewer bits, which count as exact, or another LLM's. */
+enum { ON_EXTENDED = 1, ON_ROUNDED = 2, ON_OTHER_LLM = 4 };
 
 /* ---- the query ----------------------------------------------------------------------------------------------------------- */
 
@@ -56,6 +56,19 @@ static void add_error(const struct name_list *columns, struct text *sql)
         text_add(sql, error);
 }
 
+/* An error of another LLM may be extended, too: `beyond` says so. */
+static void add_rests_on(const struct name_list *columns, struct text *sql)
+{
+    if (!name_list_have(columns, "quality")) {
+        text_add(sql, "0");
+        return;
+    }
+    text_addf(sql, "CASE quality WHEN 'extended' THEN %d WHEN 'rounded' THEN %d WHEN 'other-llm' THEN %d", ON_EXTENDED, ON_ROUNDED,
+              ON_OTHER_LLM);
+    if (name_list_have(columns, "beyond")) text_addf(sql, " | (coalesce(beyond LIKE '%%quality is extended%%', 0) * %d)", ON_EXTENDED);
+    text_add(sql, " ELSE 0 END");
+}
+
 static void add_designs(const struct report_run *r, const struct report_contest *c, size_t m, struct text *sql)
 {
     const struct name_list *columns = &r->columns_of[m];
@@ -68,11 +81,9 @@ static void add_designs(const struct report_run *r, const struct report_contest 
     add_question(r, c, m, sql);
     text_add(sql, " AS question, ");
     add_error(columns, sql);
-    if (name_list_have(columns, "quality"))
-        text_addf(sql, " AS error, CASE quality WHEN 'extended' THEN %d WHEN 'rounded' THEN %d ELSE 0 END AS rests_on", ON_EXTENDED,
-                  ON_ROUNDED);
-    else
-        text_add(sql, " AS error, 0 AS rests_on");
+    text_add(sql, " AS error, ");
+    add_rests_on(columns, sql);
+    text_add(sql, " AS rests_on");
     for (size_t i = 0; i < r->goal.n; i++) {
         text_add(sql, name_list_have(columns, r->goal.columns[i]) ? ", " : ", NULL AS ");
         sql_add_name(sql, r->goal.columns[i]);
@@ -296,6 +307,7 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
         text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
     if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu questions)", o.lo, o.hi, o.n);
     if (o.rests_on & ON_EXTENDED) text_add(&s, ", on errors that are extended and not measured");
+    if (o.rests_on & ON_OTHER_LLM) text_add(&s, ", on errors measured on another LLM");
     if (o.rests_on & ON_ROUNDED) text_add(&s, ", with formats of fewer bits counted as exact");
     text_add(&s, ".");
     return text_detach(&s);
