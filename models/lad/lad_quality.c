@@ -72,6 +72,8 @@ static struct dse_cache_steps steps_of(const struct lad_params *p)
 
 const char *lad_cache_check(const struct lad_params *p)
 {
+    const char *why = dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
+    if (why) return why;
     if (p->decoding == LAD_LOCALITY_AWARE && !dse_eviction_at(p->cache.eviction)->keeps_all)
         return "LAD's intermediate caches have what every position adds: one that leaves cannot be taken out (eviction, decoding)";
     if (p->decoding == LAD_LOCALITY_AWARE && p->cache.kv_format != DSE_KV_TOKEN)
@@ -79,7 +81,7 @@ const char *lad_cache_check(const struct lad_params *p)
     if (lad_works(p) && p->workload.speculation.draft_tokens > 0)
         return "LAD's intermediate caches have what every position adds: a drafted token that is not accepted cannot be taken out "
                "(draft_tokens, decoding)";
-    return dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
+    return NULL;
 }
 
 void lad_kept(const struct lad_params *p, struct dse_kept *ret)

@@ -65,7 +65,8 @@ static void add_rests_on(const struct name_list *columns, struct text *sql)
     }
     text_addf(sql, "CASE quality WHEN 'extended' THEN %d WHEN 'rounded' THEN %d WHEN 'other-llm' THEN %d", ON_EXTENDED, ON_ROUNDED,
               ON_OTHER_LLM);
-    if (name_list_have(columns, "beyond")) text_addf(sql, " | (coalesce(beyond LIKE '%%quality is extended%%', 0) * %d)", ON_EXTENDED);
+    if (name_list_have(columns, "beyond"))
+        text_addf(sql, " | (coalesce(beyond LIKE '%%quality is extended%%', 0) * %d)", ON_EXTENDED);
     text_add(sql, " ELSE 0 END");
 }
 

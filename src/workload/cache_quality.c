@@ -129,11 +129,12 @@ static const char *profile_at(const struct dse_cache *c, double seen, double sta
 
 enum { FULL_BITS = 16 };
 
+enum { GROUP_BITS = 32 /* a scale and a zero point */, NO_GROUP = -1, OTHERWISE = 64 };
+
 /* How the workload's keys and values are held in few bits: groups whose scale and zero point are fp16. Without scales nobody
  * measured them; of 16 bits it is what a file without a word on it means. */
 static void ask_format(const struct dse_cache_steps *s, unsigned *ret_given, double ret_value[DSE_SETTINGS])
 {
-    enum { GROUP_BITS = 32 /* a scale and a zero point */, NO_GROUP = -1, OTHERWISE = 64 };
     const bool kivi = s->cache->kv_format == DSE_KV_KIVI, few = s->workload->kv_bits < FULL_BITS;
     const double scaled = dse_kv_scaled(s->workload) ? GROUP_BITS / s->workload->kv_scale_bits : NO_GROUP;
     *ret_given |= 1u << DSE_SET_KV_BITS | 1u << DSE_SET_SCALES | 1u << DSE_SET_GROUP | 1u << DSE_SET_RESIDUAL;
@@ -307,6 +308,18 @@ static struct dse_interval ratios(const struct ends *b, struct dse_interval seen
     return ratio;
 }
 
+/* The groups of points between two workloads: those of 16 bits have none of their own, whatever their scales. */
+static struct dse_interval groups_between(const struct dse_workload *lo, const struct dse_workload *hi)
+{
+    struct dse_interval ret = dse_iv_of(OTHERWISE);
+    if (lo->kv_bits >= FULL_BITS) return ret;
+    const struct dse_interval few = {lo->kv_scale_bits > 0 ? GROUP_BITS / hi->kv_scale_bits : NO_GROUP,
+                                     lo->kv_scale_bits > 0   ? GROUP_BITS / lo->kv_scale_bits
+                                     : hi->kv_scale_bits > 0 ? (double)INFINITY
+                                                             : NO_GROUP};
+    return hi->kv_bits >= FULL_BITS ? dse_iv_hull(ret, few) : few;
+}
+
 static bool bound_surface(const struct ends *b, struct dse_interval seen, struct dse_interval ratio, double rounded,
                           struct dse_kept_bound *ret)
 {
@@ -322,6 +335,9 @@ static bool bound_surface(const struct ends *b, struct dse_interval seen, struct
         box.lo[i] = v.lo;
         box.hi[i] = v.hi;
     }
+    const struct dse_interval group = groups_between(b->lo->workload, b->hi->workload); /* where it is given */
+    box.lo[DSE_SET_GROUP] = group.lo;
+    box.hi[DSE_SET_GROUP] = group.hi;
     if (!dse_quality_bound(c->surface, &box, DSE_Q_RETAINED_MASS, DSE_Q_MEAN, &ret->mass)) ret->mass = dse_unbounded;
     if (!dse_quality_bound(c->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_MEAN, &ret->error)) ret->error = dse_unbounded;
     if (!dse_quality_bound(c->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_SD, &ret->error_sd)) ret->error_sd = dse_unbounded;
