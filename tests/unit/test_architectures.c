@@ -41,6 +41,22 @@ static const char *point(struct both_levels *b, const char *model, const char *s
     return why;
 }
 
+static double number_of(const struct both_levels *b, const void *metrics, const char *name)
+{
+    const struct field *f = schema_find(&b->model->metrics, name);
+    return f ? field_number(f, metrics) : (double)NAN;
+}
+
+static double closed_of(const struct both_levels *b, const char *name)
+{
+    return number_of(b, b->closed, name);
+}
+
+static double events_of(const struct both_levels *b, const char *name)
+{
+    return number_of(b, b->events, name);
+}
+
 static const struct dse_llm *llm_at(size_t i)
 {
     return (const void *)catalog_at(catalog, DSE_KIND_LLM, i);
@@ -100,15 +116,15 @@ static double saved(struct both_levels *b, struct both_levels *fewer, const char
     if (why || or_why) fail_msg("%s %s: %s", model, many, why ? why : or_why);
     if (events) run_events(b, quiet);
     if (events) run_events(fewer, quiet);
-    assert_true(closed_metric(b, "cached_positions") == 2048 * from);
-    assert_true(closed_metric(fewer, "cached_positions") == 2048 * (from - 0.25));
-    if (events) assert_true(event_metric(b, "cached_positions") == 2048 * from);
-    if (!(closed_metric(fewer, "attention_us") < closed_metric(b, "attention_us"))) fail_msg("%s %s is no faster", model, few);
-    if (events) assert_true(event_metric(fewer, "attention_us") < event_metric(b, "attention_us"));
-    const double mib = closed_metric(b, "dram_mib") - closed_metric(fewer, "dram_mib");
+    assert_true(closed_of(b, "cached_positions") == 2048 * from);
+    assert_true(closed_of(fewer, "cached_positions") == 2048 * (from - 0.25));
+    if (events) assert_true(events_of(b, "cached_positions") == 2048 * from);
+    if (!(closed_of(fewer, "attention_us") < closed_of(b, "attention_us"))) fail_msg("%s %s is no faster", model, few);
+    if (events) assert_true(events_of(fewer, "attention_us") < events_of(b, "attention_us"));
+    const double mib = closed_of(b, "dram_mib") - closed_of(fewer, "dram_mib");
     if (events &&
-        !(fabs((event_metric(b, "dram_mib") - event_metric(fewer, "dram_mib")) / mib - 1) < 0.1)) /* vectors that are done again */
-        fail_msg("%s %s: %g MiB, and %g in events", model, few, mib, event_metric(b, "dram_mib") - event_metric(fewer, "dram_mib"));
+        !(fabs((events_of(b, "dram_mib") - events_of(fewer, "dram_mib")) / mib - 1) < 0.1)) /* vectors that are done again */
+        fail_msg("%s %s: %g MiB, and %g in events", model, few, mib, events_of(b, "dram_mib") - events_of(fewer, "dram_mib"));
     free(many);
     free(few);
     return mib;
@@ -166,7 +182,7 @@ static size_t ask_trust(struct both_levels *b, const char *model, const struct l
     char *settings = xasprintf("llm=%s context=%lld %s", llm->entry.name, (long long)context, l->settings);
     const bool refused = point(b, model, settings) != NULL;
     if (!refused) b->model->desc->stand(b->params, &s);
-    const double error = refused ? 0 : closed_metric(b, "attention_error");
+    const double error = refused ? 0 : closed_of(b, "attention_error");
     /* Layers without positions have no word to tell of LAD's decoding. */
     const bool loses = !refused && s.quality > DSE_QUALITY_ROUNDED;
     if (loses && s.quality < worst_of(llm, false, context > 2048))
