@@ -92,9 +92,13 @@ bool dse_cache_loses(const struct dse_cache_steps *s);
  * hand as they were made. */
 bool dse_cache_rounds(const struct dse_cache_steps *s);
 
-/* NULL, or why the cache cannot be: it keeps nothing, or less than the policy holds apart; a prefill would lose positions on its
- * way; a policy that selects has no prompt to select of. `seen`: positions when eviction begins. */
+/* NULL, or why the cache cannot be: a policy of an LLM with layers of other kinds than full attention with a dense network, which
+ * every machine refuses by this check (docs/quality.md, "Which layers evict"); it keeps nothing, or less than the policy holds
+ * apart; a prefill would lose positions on its way; a policy that selects has no prompt to select of. `seen`: positions when
+ * eviction begins. */
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen);
+/* The first of it alone: the LLM. For a machine that has refusals of its own, which come before the rest. */
+const char *dse_cache_check_llm(const struct dse_cache *c, const struct dse_llm *llm);
 
 /* The fewest and the most positions that stay of `seen`, at the points of a box that dse_cache_check accepts; whole numbers, or
  * infinite where nothing is evicted. False: it accepts none. */
@@ -175,9 +179,13 @@ struct dse_kept {
  * Gauss's rule of three points. Nothing lost: a mass of 1 and an error of 0. S positions stand for every ratio that rounds to
  * them. A cache that keeps all in few bits with scales (dse_cache_rounds) has a mass of 1, and the error of the surface's method
  * "kv-format": its scales, groups of 32 / kv_scale_bits elements, its residual; one that loses positions, too, has that of the
- * policy where it was measured with the format. NULL; or why nobody measured it under these settings, and then all of *ret is NaN.
+ * policy where it was measured with the format. What was measured on another LLM stands for this one where dse_llm_unlike_measured
+ * lets it. NULL; or why nobody measured it under these settings, and then all of *ret is NaN.
  * Retention profiles do not say how much heads differ, nor may a surface. */
 const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *ret);
+
+/* Was all that dse_cache_quality reads measured on the workload's own LLM? Of a point that loses something. */
+bool dse_cache_measured_on(const struct dse_cache_steps *s);
 
 /* What the point scores on the task: of its one technique, or of the LLM by itself where nothing is lost. NULL; or why nobody has
  * scored it, and then all of *ret is NaN. What narrow weights lose is not in it. */

@@ -45,6 +45,12 @@ enum dse_latent_form { DSE_LATENT_ABSORBED, DSE_LATENT_EXPANDED, DSE_LATENT_BY_P
  * and indexers. */
 int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent_form form);
 
+/* NULL where every layer that mixes positions is full attention with keys and values, own or grouped: what a technique loses,
+ * measured on heads of such an LLM, may then stand for this one. Else why not: windows, chunks, latents, indexers and recurrent
+ * layers attend to other positions, or keep something else of them, and no head of such a layer was measured. docs/quality.md has
+ * the numbers that grouped queries were decided by. */
+const char *dse_llm_unlike_measured(const struct dse_llm *llm);
+
 /* Is it latent attention, of any kind? */
 bool dse_llm_is_latent(enum dse_mixer mixer);
 /* Cached positions that the token at `context` attends to in a layer; 0 for mixers that attend to none. */

@@ -99,20 +99,21 @@ struct dse_common dse_common_of(const struct dse_totals *t);
 /* What limits the larger share of a step, whose seconds it shares out by what they wait for; of equal ones the first. */
 int32_t dse_bound_of(double compute_s, double dram_s, double latency_s);
 
-/* How well it is known what a point's output loses against exact attention of the same LLM. */
+/* How well it is known what a point's output loses against exact attention of the same LLM. The order is that of trust: of several
+ * that apply to a point, the last one is its quality. */
 enum dse_standing_quality {
     DSE_QUALITY_EXACT,     /* nothing: attention is exact, on weights and a cache of 16 bits or more */
     DSE_QUALITY_ROUNDED,   /* attention is exact; weights or cache have fewer bits, and no model says what that costs */
     DSE_QUALITY_MEASURED,  /* measured under the settings of the point, on its LLM */
-    DSE_QUALITY_OTHER_LLM, /* measured under the settings of the point, on another LLM */
-    DSE_QUALITY_EXTENDED,  /* on some LLM, under the settings of the point, extended beyond the contexts that were measured */
+    DSE_QUALITY_EXTENDED,  /* the same, extended beyond the contexts that were measured */
+    DSE_QUALITY_OTHER_LLM, /* measured, or extended, on another LLM with the same kind of attention (dse_llm_unlike_measured) */
     DSE_QUALITY_UNKNOWN,   /* it loses information, and nobody measured how much under its settings */
     DSE_QUALITY_COUNT
 };
-extern const char *const dse_quality_names[]; /* "exact", "rounded", "measured", "other-llm", "extended", "unknown", NULL */
+extern const char *const dse_quality_names[]; /* "exact", "rounded", "measured", "extended", "other-llm", "unknown", NULL */
 
 /* What a point's numbers rest on. Strings are constants, or live as long as the catalog. */
-enum { DSE_BEYOND_MAX = 6 };
+enum { DSE_BEYOND_MAX = 8 };
 struct dse_standing {
     int32_t quality;                    /* enum dse_standing_quality */
     const char *unknown;                /* of DSE_QUALITY_UNKNOWN: why; NULL else */
@@ -121,8 +122,11 @@ struct dse_standing {
     /* The entry of the catalog with the statistics of attention that time, energy and quality follow; NULL: they follow none. */
     const struct dse_entry *statistics;
 };
-/* Add to `beyond`; NULL adds nothing. */
+/* Add to `beyond`; NULL, or the same string again, adds nothing. */
 void dse_standing_add(struct dse_standing *s, const char *beyond);
+/* A number of the output's loss was measured: on the point's own LLM or not, and within the contexts that were measured
+ * (`extended` = NULL) or beyond them, which `extended` says and `beyond` gets. The quality is the worst of what it was and this. */
+void dse_standing_measured(struct dse_standing *s, bool own_llm, const char *extended);
 /* The quality is unknown, and why. */
 void dse_standing_unknown(struct dse_standing *s, const char *why);
 /* DSE_QUALITY_EXACT or, by weight_bits and kv_bits, DSE_QUALITY_ROUNDED: of a machine whose attention is exact. */

@@ -175,7 +175,8 @@ static const char *ane_check(const void *params)
     const struct ane_params *p = params;
     struct ane_request r = ane_request_of(p);
     struct ane_shape s;
-    const char *why = ane_llms_check(p);
+    const char *why = dse_cache_check_llm(&p->kept, p->workload.llm);
+    if (!why) why = ane_llms_check(p);
     if (why) return why;
     ane_shape_init(&s, p, (double)p->query_rows, r.kept);
     why = ane_cache_check(p);
@@ -456,7 +457,7 @@ const struct dse_model dse_model_ane = {
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",
-    .version = 8,
+    .version = 9,
     .params = ane_params_table,
     .params_size = sizeof(struct ane_params),
     .metrics = ane_metrics_table,

@@ -25,8 +25,6 @@ const char *ane_llms_never(const struct ane_params *p)
         return "a static-shape program would make the keys and values of its whole window again in every call (latent_form)";
     if (dse_degree(p->workload.tensor_parallel) > 1 || dse_degree(p->workload.expert_parallel) > 1)
         return "a program of constants cannot exchange in the middle of a call (tensor_parallel, expert_parallel)";
-    if (!dse_eviction_at(p->kept.eviction)->keeps_all && !dse_llm_is_plain(llm))
-        return "positions are left out of caches that all layers share, full attention's (eviction, llm)";
     return NULL;
 }
 

@@ -467,7 +467,7 @@ const struct dse_model dse_model_flashdecoding = {
     .cite =
         "K. Hong et al., FlashDecoding++: Faster Large Language Model Inference with Asynchronization, Flat GEMM Optimization, and "
         "Heuristics, MLSys 2024",
-    .version = 7,
+    .version = 8,
     .params = fd_params_table,
     .params_size = sizeof(struct fd_params),
     .metrics = fd_metrics_table,

@@ -31,12 +31,14 @@ double fd_read(const struct fd_params *p)
 const char *fd_cache_check(const struct fd_params *p)
 {
     const struct dse_eviction *policy = dse_eviction_at(p->kept.eviction);
+    const char *why = dse_cache_check(&p->kept, &p->workload, (double)p->workload.context);
+    if (why) return why;
     if (policy->counts && !policy->per_head && p->workload.tensor_parallel > 1)
         return "one decision for the heads of a layer needs the counts of all devices (eviction, tensor_parallel)";
     if ((!policy->keeps_all || p->kept.kv_format != DSE_KV_TOKEN) && !fd_is_plain(&p->workload))
-        return "caches of LLMs with full attention and dense networks alone, one token a sequence, lose positions or have KIVI's "
-               "format";
-    return dse_cache_check(&p->kept, &p->workload, (double)p->workload.context);
+        return "eviction and KIVI's format are of dense LLMs with full attention here, one token a sequence, on devices that share "
+               "each layer (eviction, kv_format)";
+    return NULL;
 }
 
 /* Of a device, its share of what KV heads have. */

@@ -41,6 +41,13 @@ const char *lad_unlike(const struct lad_params *p)
     return unlike_settings(p, which) ? which[0] : NULL;
 }
 
+/* Were the heads measured those of the point's LLM? */
+static bool is_own(const struct lad_params *p)
+{
+    return p->draws == LAD_SURFACE ? dse_quality_on(p->cache.surface, p->workload.llm)
+                                   : dse_measured_on(measured_of(p), p->workload.llm);
+}
+
 /* Why nobody measured what the point's output loses; NULL: it was. */
 static const char *unknown(const struct lad_params *p)
 {
@@ -48,6 +55,7 @@ static const char *unknown(const struct lad_params *p)
     if (p->draws == LAD_REPLAY) return "a recording does not say what the output loses (draws)";
     const char *why = lad_unlike(p);
     const bool surface = p->draws == LAD_SURFACE;
+    if (!why && !is_own(p)) why = dse_llm_unlike_measured(p->workload.llm);
     if (!why && !surface) why = dse_measured_unlike(dse_profile_measured(p->profile), DSE_SET_SCORES, 0);
     if (why) return why;
     if (p->center_scale != 1) return "other centers than those of the profile were not measured (center_scale)";
@@ -64,6 +72,8 @@ static struct dse_cache_steps steps_of(const struct lad_params *p)
 
 const char *lad_cache_check(const struct lad_params *p)
 {
+    const char *why = dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
+    if (why) return why;
     if (p->decoding == LAD_LOCALITY_AWARE && !dse_eviction_at(p->cache.eviction)->keeps_all)
         return "LAD's intermediate caches have what every position adds: one that leaves cannot be taken out (eviction, decoding)";
     if (p->decoding == LAD_LOCALITY_AWARE && p->cache.kv_format != DSE_KV_TOKEN)
@@ -71,7 +81,7 @@ const char *lad_cache_check(const struct lad_params *p)
     if (lad_works(p) && p->workload.speculation.draft_tokens > 0)
         return "LAD's intermediate caches have what every position adds: a drafted token that is not accepted cannot be taken out "
                "(draft_tokens, decoding)";
-    return dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
+    return NULL;
 }
 
 void lad_kept(const struct lad_params *p, struct dse_kept *ret)
@@ -97,21 +107,23 @@ double lad_error_spread(const struct lad_params *p)
     return dse_quality_stat(&at, DSE_Q_ATTENTION_ERROR, DSE_Q_SD);
 }
 
-/* What the known error rests on. */
-static int32_t standing_of(const struct lad_params *p)
+/* What says that the known error was not measured at such contexts; NULL: it was. */
+static const char *extended(const struct lad_params *p)
 {
     struct dse_quality_place at;
-    const bool surface = p->draws == LAD_SURFACE;
-    if (surface && !lad_surface_find(p, true, &at) && at.extended) return DSE_QUALITY_EXTENDED;
-    const bool own = surface ? dse_quality_on(p->cache.surface, p->workload.llm) : dse_measured_on(measured_of(p), p->workload.llm);
-    return own ? DSE_QUALITY_MEASURED : DSE_QUALITY_OTHER_LLM;
+    if (p->draws != LAD_SURFACE) return dse_profile_beyond(p->profile, (double)p->workload.context);
+    lad_surface_find(p, true, &at);
+    return at.extended ? "quality is extended beyond the contexts that were measured (surface)" : NULL;
 }
 
 void lad_stand(const void *params, struct dse_standing *ret)
 {
     const struct lad_params *p = params;
     const struct dse_cache_steps steps = steps_of(p);
-    dse_cache_stand(&steps, ret);
+    if (is_locality_aware(p))
+        ret->quality = dse_quality_of_exact(&p->workload);
+    else
+        dse_cache_stand(&steps, ret);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, LAD_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
     if (isnan(lad_links_mm2(p))) dse_standing_add(ret, lad_no_links_mm2);
@@ -124,7 +136,7 @@ void lad_stand(const void *params, struct dse_standing *ret)
     if (why)
         dse_standing_unknown(ret, why);
     else
-        ret->quality = standing_of(p);
+        dse_standing_measured(ret, is_own(p), extended(p));
 }
 
 const char *lad_score(const struct lad_params *p, struct dse_score *ret)

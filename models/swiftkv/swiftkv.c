@@ -243,7 +243,7 @@ const struct dse_model dse_model_swiftkv = {
     .title = "SwiftKV: single-pass attention on an FPGA",
     .cite = "J. Zhang et al., SwiftKV: An Edge-Oriented Attention Algorithm and Multi-Head Accelerator for Fast, Efficient LLM "
             "Decoding, arXiv:2601.10953, 2026",
-    .version = 7,
+    .version = 8,
     .params = swiftkv_params_table,
     .params_size = sizeof(struct swiftkv_params),
     .metrics = swiftkv_metrics_table,

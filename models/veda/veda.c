@@ -352,7 +352,7 @@ const struct dse_model dse_model_veda = {
     .title = "VEDA: voting-based eviction and a flexible dataflow",
     .cite = "Z. Wang et al., VEDA: Efficient LLM Generation Through Voting-based KV Cache Eviction and Dataflow-flexible "
             "Accelerator, DAC 2025",
-    .version = 9,
+    .version = 10,
     .params = veda_params_table,
     .params_size = sizeof(struct veda_params),
     .metrics = veda_metrics_table,

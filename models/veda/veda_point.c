@@ -137,15 +137,16 @@ static const char *check_context(const struct veda_point *pt)
 static const char *check_eviction(const struct veda_point *pt)
 {
     const struct dse_cache_steps steps = veda_cache_steps(pt->p);
+    const double seen = pt->prefill ? (double)pt->p->workload.context : steps.before;
+    const char *why = dse_cache_check(&pt->p->cache, &pt->p->workload, seen);
+    if (why) return why;
     if (pt->p->cache.kv_format != DSE_KV_TOKEN)
         return "the array takes keys and values as rows of a token, all of one width: no scales by channel (kv_format)";
     if (!veda_can(pt->policy))
         return "the voting engine finds one position a step: it can neither select of a whole prompt nor choose pages (eviction)";
-    const double seen = pt->prefill ? (double)pt->p->workload.context : steps.before;
-    const char *why = dse_cache_check(&pt->p->cache, &pt->p->workload, seen);
-    if (!why && pt->policy->counts && pt->held > (double)pt->p->vote_fifo)
-        why = "the voting engine's FIFO is shorter than the cache (vote_fifo)";
-    return why;
+    if (pt->policy->counts && pt->held > (double)pt->p->vote_fifo)
+        return "the voting engine's FIFO is shorter than the cache (vote_fifo)";
+    return NULL;
 }
 
 static const char no_room[] = "weights and KV cache do not fit the DRAM (capacity_gib)",

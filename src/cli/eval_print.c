@@ -92,8 +92,8 @@ static void put_standing(struct output *o, const struct eval_answer *a)
     static const char *const what[] = {"attention is exact",
                                        "attention is exact; the bits that weights or cache lack were not measured",
                                        "measured under these settings",
-                                       "measured under these settings, on another LLM",
                                        "extended beyond the contexts that were measured",
+                                       "measured, or extended, on another LLM with the same kind of attention",
                                        NULL};
     const struct standing *s = &a->point.standing;
     int i = 0;

@@ -11,18 +11,13 @@ void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret)
     const bool rounds = dse_cache_rounds(s);
     if (!dse_cache_loses(s) && !rounds && !counted) return;
     struct dse_kept q;
-    const struct dse_cache *c = s->cache;
-    const bool surface = counted || rounds || c->quality_from == DSE_FROM_SURFACE;
     const char *why = dse_cache_quality(s, &q);
     if (why) {
         dse_standing_unknown(ret, why);
         return;
     }
-    const bool same = surface ? dse_quality_on(c->surface, s->workload->llm)
-                              : dse_measured_on(dse_retention_measured(c->retention), s->workload->llm);
-    ret->quality = same ? DSE_QUALITY_MEASURED : DSE_QUALITY_OTHER_LLM;
-    if (q.extended) ret->quality = DSE_QUALITY_EXTENDED;
-    if (q.extended) dse_standing_add(ret, "quality is extended beyond the contexts that were measured (surface)");
+    dse_standing_measured(ret, dse_cache_measured_on(s),
+                          q.extended ? "quality is extended beyond the contexts that were measured (surface)" : NULL);
 }
 
 const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metric)

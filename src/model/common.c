@@ -91,7 +91,7 @@ int32_t dse_bound_of(double compute_s, double dram_s, double latency_s)
     return compute_s >= dram_s ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM;
 }
 
-const char *const dse_quality_names[] = {"exact", "rounded", "measured", "other-llm", "extended", "unknown", NULL};
+const char *const dse_quality_names[] = {"exact", "rounded", "measured", "extended", "other-llm", "unknown", NULL};
 _Static_assert(sizeof dse_quality_names / sizeof *dse_quality_names == DSE_QUALITY_COUNT + 1, "every quality has a name");
 
 int32_t dse_quality_of_exact(const struct dse_workload *w)
@@ -103,8 +103,17 @@ int32_t dse_quality_of_exact(const struct dse_workload *w)
 void dse_standing_add(struct dse_standing *s, const char *beyond)
 {
     if (!beyond) return;
+    for (int i = 0; i < s->n_beyond; i++)
+        if (s->beyond[i] == beyond) return;
     assert(s->n_beyond < DSE_BEYOND_MAX);
     s->beyond[s->n_beyond++] = beyond;
+}
+
+void dse_standing_measured(struct dse_standing *s, bool own_llm, const char *extended)
+{
+    const int32_t quality = !own_llm ? DSE_QUALITY_OTHER_LLM : extended ? DSE_QUALITY_EXTENDED : DSE_QUALITY_MEASURED;
+    if (quality > s->quality) s->quality = quality;
+    dse_standing_add(s, extended);
 }
 
 void dse_standing_unknown(struct dse_standing *s, const char *why)

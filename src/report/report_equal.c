@@ -110,13 +110,18 @@ static void add_level(const struct levels *l, const struct name_list *columns, s
     text_addf(sql, " IS NOT NULL THEN %zu ELSE %zu END", l->known, l->any);
 }
 
+/* An error of another LLM may be extended, too: `beyond` says so. */
 static void add_rests_on(const struct name_list *columns, struct text *sql)
 {
-    if (name_list_have(columns, "quality"))
-        text_addf(sql, "CASE quality WHEN 'extended' THEN %d WHEN 'other-llm' THEN %d WHEN 'rounded' THEN %d ELSE 0 END",
-                  ON_EXTENDED, ON_OTHER_LLM, ON_ROUNDED);
-    else
+    if (!name_list_have(columns, "quality")) {
         text_add(sql, "0");
+        return;
+    }
+    text_addf(sql, "CASE quality WHEN 'extended' THEN %d WHEN 'rounded' THEN %d WHEN 'other-llm' THEN %d", ON_EXTENDED, ON_ROUNDED,
+              ON_OTHER_LLM);
+    if (name_list_have(columns, "beyond"))
+        text_addf(sql, " | (coalesce(beyond LIKE '%%quality is extended%%', 0) * %d)", ON_EXTENDED);
+    text_add(sql, " ELSE 0 END");
 }
 
 static void add_designs(const struct report_run *r, const struct levels *l, const struct report_contest *c, size_t m,
@@ -330,8 +335,8 @@ static bool is_same(const struct outcome *a, const struct outcome *b)
 
 static void add_basis(const struct outcome *o, struct text *s)
 {
-    if (o->rests_on & ON_OTHER_LLM) text_add(s, ", on errors that were measured on another LLM");
     if (o->rests_on & ON_EXTENDED) text_add(s, ", on errors that are extended and not measured");
+    if (o->rests_on & ON_OTHER_LLM) text_add(s, ", on errors measured on another LLM");
     if (o->rests_on & ON_ROUNDED) text_add(s, ", with formats of fewer bits counted as exact");
 }
 

@@ -272,8 +272,9 @@ const char *const space_notes[] = {"quality", "beyond", "known_tokens", NULL};
 static void add_notes(struct space *sp)
 {
     static const char *const docs[] = {
-        ("loss against exact attention: exact, rounded (but for the bits of weights and cache), measured, other-llm (on another "
-         "LLM), extended (beyond the contexts that were measured), unknown"),
+        ("loss against exact attention: exact, rounded (but for the bits of weights and cache), measured, extended (beyond the "
+         "contexts that were measured), other-llm (on another LLM with the same kind of attention), unknown; the worst that "
+         "applies"),
         "what the row's numbers take from beyond what was measured: profile or law, and its range",
         "share of the tokens whose quality is known; of the others nobody measured it",
     };

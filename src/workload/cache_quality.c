@@ -50,6 +50,45 @@ static void said_of(const struct dse_cache_steps *s, struct said ret[SETTINGS])
     for (int i = 0; i < SETTINGS; i++) ret[i] = said[i];
 }
 
+/* ---- whose heads ---------------------------------------------------------------------------------------------------------- */
+
+static bool counts_arithmetic(const struct dse_cache_steps *s)
+{
+    return s->arithmetic && s->workload->phase != DSE_PREFILL;
+}
+
+static bool surface_on(const struct dse_cache_steps *s)
+{
+    return dse_quality_on(s->cache->surface, s->workload->llm);
+}
+
+/* What says what leaving positions, or few bits, lose. */
+static bool cache_on(const struct dse_cache_steps *s)
+{
+    const bool by_profile = dse_cache_loses(s) && s->cache->quality_from == DSE_FROM_RETENTION;
+    return by_profile ? dse_measured_on(dse_retention_measured(s->cache->retention), s->workload->llm) : surface_on(s);
+}
+
+bool dse_cache_measured_on(const struct dse_cache_steps *s)
+{
+    const bool of_cache = dse_cache_loses(s) || dse_cache_rounds(s);
+    return (!of_cache || cache_on(s)) && (!counts_arithmetic(s) || surface_on(s));
+}
+
+/* Numbers of the very LLM are its own; those of another stand for it where its attention is of the same kind. */
+static const char *not_carried(bool own, const struct dse_workload *w)
+{
+    return own ? NULL : dse_llm_unlike_measured(w->llm);
+}
+
+/* The same for all points of a box, whichever of the two it would be. */
+static bool may_carry(const struct dse_cache_steps *s)
+{
+    const bool surface = s->cache->quality_from == DSE_FROM_SURFACE;
+    return !not_carried(surface ? surface_on(s) : dse_measured_on(dse_retention_measured(s->cache->retention), s->workload->llm),
+                        s->workload);
+}
+
 /* ---- retention profiles -------------------------------------------------------------------------------------------------- */
 
 /* How the prompt ends. A prompt that the cache holds whole is streamed. */
@@ -90,11 +129,12 @@ static const char *profile_at(const struct dse_cache *c, double seen, double sta
 
 enum { FULL_BITS = 16 };
 
+enum { GROUP_BITS = 32 /* a scale and a zero point */, NO_GROUP = -1, OTHERWISE = 64 };
+
 /* How the workload's keys and values are held in few bits: groups whose scale and zero point are fp16. Without scales nobody
  * measured them; of 16 bits it is what a file without a word on it means. */
 static void ask_format(const struct dse_cache_steps *s, unsigned *ret_given, double ret_value[DSE_SETTINGS])
 {
-    enum { GROUP_BITS = 32 /* a scale and a zero point */, NO_GROUP = -1, OTHERWISE = 64 };
     const bool kivi = s->cache->kv_format == DSE_KV_KIVI, few = s->workload->kv_bits < FULL_BITS;
     const double scaled = dse_kv_scaled(s->workload) ? GROUP_BITS / s->workload->kv_scale_bits : NO_GROUP;
     *ret_given |= 1u << DSE_SET_KV_BITS | 1u << DSE_SET_SCALES | 1u << DSE_SET_GROUP | 1u << DSE_SET_RESIDUAL;
@@ -197,7 +237,8 @@ static const char *mean_of_generation(const struct dse_cache_steps *s, double st
 static const char *quality_of(const struct dse_cache_steps *s, double stays, struct dse_kept *ret)
 {
     const bool surface = s->cache->quality_from == DSE_FROM_SURFACE;
-    const char *why = surface ? NULL : unlike_settings(s, dse_eviction_at(s->cache->eviction));
+    const char *why = not_carried(cache_on(s), s->workload);
+    if (!why && !surface) why = unlike_settings(s, dse_eviction_at(s->cache->eviction));
     *ret = (struct dse_kept){.mass = (double)NAN, .error = (double)NAN, .error_sd = (double)NAN};
     if (why) return why;
     return s->generate > 0 ? mean_of_generation(s, stays, ret) : at_step(s, s->before, stays, ret);
@@ -209,7 +250,9 @@ static const char *quality_of_format(const struct dse_cache_steps *s, struct dse
     *ret = (struct dse_kept){.mass = 1, .error = (double)NAN, .error_sd = (double)NAN};
     if (s->cache->quality_from != DSE_FROM_SURFACE)
         return "a retention profile does not say what a cache of few bits loses (quality_from, kv_scale_bits)";
-    const char *why = s->generate > 0 ? mean_of_generation(s, s->before, ret) : at_step(s, s->before, s->before, ret);
+    const char *why = not_carried(surface_on(s), s->workload);
+    if (why) return why;
+    why = s->generate > 0 ? mean_of_generation(s, s->before, ret) : at_step(s, s->before, s->before, ret);
     ret->mass = 1; /* to the last digit, of a mean too */
     return why;
 }
@@ -221,7 +264,8 @@ static const char *add_arithmetic(const struct dse_cache_steps *s, struct dse_ke
     struct dse_quality_query q = {.method = a->method, .context = s->before, .ratio = 1, .given = a->given};
     struct dse_quality_place place;
     memcpy(q.setting, a->setting, sizeof q.setting);
-    const char *why = dse_quality_find(s->cache->surface, &q, &place);
+    const char *why = not_carried(surface_on(s), s->workload);
+    if (!why) why = dse_quality_find(s->cache->surface, &q, &place);
     if (why) ret->error = ret->error_sd = (double)NAN;
     if (why) return why;
     ret->error += dse_quality_mean(&place, DSE_Q_ATTENTION_ERROR);
@@ -234,7 +278,7 @@ const char *dse_cache_quality(const struct dse_cache_steps *s, struct dse_kept *
 {
     *ret = (struct dse_kept){.mass = 1};
     const char *why = dse_cache_loses(s) ? quality_of(s, stays_of(s), ret) : dse_cache_rounds(s) ? quality_of_format(s, ret) : NULL;
-    return why || !s->arithmetic || s->workload->phase == DSE_PREFILL ? why : add_arithmetic(s, ret);
+    return why || !counts_arithmetic(s) ? why : add_arithmetic(s, ret);
 }
 
 /* ---- bounds -------------------------------------------------------------------------------------------------------------- */
@@ -264,6 +308,18 @@ static struct dse_interval ratios(const struct ends *b, struct dse_interval seen
     return ratio;
 }
 
+/* The groups of points between two workloads: those of 16 bits have none of their own, whatever their scales. */
+static struct dse_interval groups_between(const struct dse_workload *lo, const struct dse_workload *hi)
+{
+    struct dse_interval ret = dse_iv_of(OTHERWISE);
+    if (lo->kv_bits >= FULL_BITS) return ret;
+    const struct dse_interval few = {lo->kv_scale_bits > 0 ? GROUP_BITS / hi->kv_scale_bits : NO_GROUP,
+                                     lo->kv_scale_bits > 0   ? GROUP_BITS / lo->kv_scale_bits
+                                     : hi->kv_scale_bits > 0 ? (double)INFINITY
+                                                             : NO_GROUP};
+    return hi->kv_bits >= FULL_BITS ? dse_iv_hull(ret, few) : few;
+}
+
 static bool bound_surface(const struct ends *b, struct dse_interval seen, struct dse_interval ratio, double rounded,
                           struct dse_kept_bound *ret)
 {
@@ -279,6 +335,9 @@ static bool bound_surface(const struct ends *b, struct dse_interval seen, struct
         box.lo[i] = v.lo;
         box.hi[i] = v.hi;
     }
+    const struct dse_interval group = groups_between(b->lo->workload, b->hi->workload); /* where it is given */
+    box.lo[DSE_SET_GROUP] = group.lo;
+    box.hi[DSE_SET_GROUP] = group.hi;
     if (!dse_quality_bound(c->surface, &box, DSE_Q_RETAINED_MASS, DSE_Q_MEAN, &ret->mass)) ret->mass = dse_unbounded;
     if (!dse_quality_bound(c->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_MEAN, &ret->error)) ret->error = dse_unbounded;
     if (!dse_quality_bound(c->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_SD, &ret->error_sd)) ret->error_sd = dse_unbounded;
@@ -289,6 +348,7 @@ static bool bound_step(const struct ends *b, struct dse_interval seen, struct ds
 {
     const struct dse_cache *c = b->lo->cache;
     double rounded;
+    if (!may_carry(b->lo)) return false;
     const struct dse_interval ratio = ratios(b, seen, &rounded);
     if (c->quality_from == DSE_FROM_SURFACE) return bound_surface(b, seen, ratio, rounded, ret);
     struct dse_retained_bound kept;
@@ -345,8 +405,9 @@ static void bound_arithmetic(const struct dse_cache_steps *lo, const struct dse_
         box.lo[i] = dse_min(a->setting[i], b->setting[i]);
         box.hi[i] = dse_max(a->setting[i], b->setting[i]);
     }
-    if (!dse_quality_bound(lo->cache->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_MEAN, &error)) error = dse_unbounded;
-    if (!dse_quality_bound(lo->cache->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_SD, &sd)) sd = dse_unbounded;
+    const bool carries = !not_carried(surface_on(lo), lo->workload);
+    if (!carries || !dse_quality_bound(lo->cache->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_MEAN, &error)) error = dse_unbounded;
+    if (!carries || !dse_quality_bound(lo->cache->surface, &box, DSE_Q_ATTENTION_ERROR, DSE_Q_SD, &sd)) sd = dse_unbounded;
     ret->error = more(ret->error, error);
     ret->error_sd = more(ret->error_sd, sd);
 }
@@ -391,5 +452,5 @@ void dse_cache_quality_bound(const struct dse_cache_steps *lo, const struct dse_
 {
     bound_kept(lo, hi, target, ret);
     bound_format(lo, hi, target, ret);
-    if (lo->arithmetic && lo->workload->phase != DSE_PREFILL) bound_arithmetic(lo, hi, ret);
+    if (counts_arithmetic(lo)) bound_arithmetic(lo, hi, ret);
 }

@@ -220,6 +220,26 @@ const char *dse_llm_unlike_plain(const struct dse_llm *llm)
                                  : "layers of other kinds than full attention with a dense network are not modelled here yet (llm)";
 }
 
+#define NOT_CARRIED ": what was measured on full attention does not stand for it (llm)"
+static const char *const unlike_measured[DSE_MIXERS] = {
+    [DSE_WINDOW] = "nobody measured an LLM with windowed attention" NOT_CARRIED,
+    [DSE_CHUNK] = "nobody measured an LLM with chunked attention" NOT_CARRIED,
+    [DSE_LATENT] = "nobody measured an LLM with latent attention" NOT_CARRIED,
+    [DSE_LATENT_TOPK] = "nobody measured an LLM with an indexer" NOT_CARRIED,
+    [DSE_LATENT_SHARED] = "nobody measured an LLM with an indexer" NOT_CARRIED,
+    [DSE_DELTA] = "nobody measured an LLM with recurrent layers" NOT_CARRIED,
+    [DSE_LIGHTNING] = "nobody measured an LLM with recurrent layers" NOT_CARRIED,
+    [DSE_MAMBA] = "nobody measured an LLM with recurrent layers" NOT_CARRIED,
+    [DSE_MAMBA2] = "nobody measured an LLM with recurrent layers" NOT_CARRIED,
+};
+
+const char *dse_llm_unlike_measured(const struct dse_llm *llm)
+{
+    for (size_t i = 0; i < llm->n_kinds; i++)
+        if (unlike_measured[llm->kinds[i].mixer]) return unlike_measured[llm->kinds[i].mixer];
+    return NULL;
+}
+
 bool dse_llm_is_plain(const struct dse_llm *llm)
 {
     return llm->n_kinds == 1 && llm->kinds[0].mixer == DSE_FULL && llm->kinds[0].ffn == DSE_FFN_DENSE && !llm->details.output_gate;

@@ -263,5 +263,5 @@ const char *dse_measured_unlike(const struct dse_measured *m, enum dse_setting s
 
 bool dse_measured_on(const struct dse_measured *m, const struct dse_llm *llm)
 {
-    return strcmp(m->llm, llm->entry.name) == 0;
+    return llm->entry.name && strcmp(m->llm, llm->entry.name) == 0;
 }

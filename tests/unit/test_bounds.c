@@ -70,7 +70,7 @@ static void bounds__hold_where_rows_of_experts_are_rounded(void **state)
 {
     (void)state;
     char texts[][24] = {"llm=gpt-oss-20b", "phase=prefill",        "routing=power-law", "weight_bits=3", "kv_bits=2",
-                        "pe_columns=3",    "memory=ddr4-3200-2ch", "vote_fifo=4096",    "boundary=bulk"};
+                        "pe_columns=3",    "memory=ddr4-3200-2ch", "vote_fifo=4096",    "boundary=bulk", "eviction=none"};
     enum { SETTINGS = sizeof texts / sizeof *texts };
     char *small[SETTINGS];
     for (int i = 0; i < SETTINGS; i++) small[i] = texts[i];

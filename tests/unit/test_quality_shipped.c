@@ -4,9 +4,11 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/xalloc.h"
 #include "config/catalog.h"
 #include "config/csv_table.h"
 #include "dse_config.h"
+#include "rows.h"
 #include "workload/quality.h"
 
 #include <math.h>
@@ -94,6 +96,7 @@ static void quality__of_few_heads_stands_for_all(void **state)
         const double all = cell(&t, i, THE_MEAN);
         struct dse_quality_place at;
         struct dse_quality_value v;
+        if (strcmp(cells[USE], "together") == 0) continue;
         if (!q || find(q, cells[THE_METHOD], cell(&t, i, THE_CONTEXT), cell(&t, i, THE_RATIO), &at)) continue;
         assert_true(dse_quality_at(&at, metric, &v));
         add_deviation(strcmp(cells[USE], "matched") == 0 ? &matched : &held_out, v.stat[DSE_Q_MEAN], v.stat[DSE_Q_SE], all);
@@ -111,11 +114,88 @@ static void quality__of_few_heads_stands_for_all(void **state)
     diags_release(&diags);
 }
 
+/* ---- grouped queries ----------------------------------------------------------------------------------------------------- */
+
+static double mean_of(const struct csv_table *t, const char *model, const char *method, double context, double ratio)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        char **cells = t->rows[i].cells;
+        if (strcmp(cells[0], model) == 0 && strcmp(cells[1], method) == 0 && strcmp(cells[2], "attention_error") == 0 &&
+            cell(t, i, 3) == context && cell(t, i, 4) == ratio)
+            return cell(t, i, 5);
+    }
+    fail_msg("%s %s %g %g", model, method, context, ratio);
+    return 0;
+}
+
+static void must_say(const char *document, char *line)
+{
+    if (!strstr(document, line)) fail_msg("docs/quality.md does not say: %s", line);
+    free(line);
+}
+
+enum { CONTEXTS = 3, RATIOS = 4, PLACES = CONTEXTS * RATIOS };
+static const double contexts[CONTEXTS] = {512, 1024, 2048}, ratios[RATIOS] = {0.1, 0.2, 0.3, 0.5};
+static const char grouped[] = "tinyllama-1.1b", own[] = "codellama-13b";
+
+/* How much more the heads of a layer lose that decide as one; where those of TinyLlama lose less than CodeLlama's do alone. */
+static void say_together(const struct csv_table *t, const char *document)
+{
+    double more[2] = {0, 0};
+    int below = 0;
+    for (int i = 0; i < PLACES; i++) {
+        const double n = contexts[i / RATIOS], r = ratios[i % RATIOS];
+        const double each = mean_of(t, grouped, "voting-head", n, r), one = mean_of(t, grouped, "voting", n, r),
+                     own_each = mean_of(t, own, "voting-head", n, r), own_one = mean_of(t, own, "voting", n, r);
+        must_say(document, xasprintf("| %g | %g | %.3f | %.3f | %.3f | %.3f |", n, r, each, one, own_each, own_one));
+        more[0] += log(one / each) / PLACES;
+        more[1] += log(own_one / own_each) / PLACES;
+        below += one < own_each;
+    }
+    must_say(document, xasprintf("%.2f times what they lose each by itself in TinyLlama, %.2f times in CodeLlama", exp(more[0]),
+                                 exp(more[1])));
+    must_say(document, xasprintf("at %d of the %d points", below, PLACES));
+}
+
+/* The same methods on both. */
+static void say_apart(const struct csv_table *t, const char *document)
+{
+    static const char *const methods[] = {"h2o", "window", "voting-head", "h2o-accumulate"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        double mean = 0, least = 100, most = 0;
+        for (int i = 0; i < PLACES; i++) {
+            const double n = contexts[i / RATIOS], r = ratios[i % RATIOS];
+            const double share = mean_of(t, grouped, methods[k], n, r) / mean_of(t, own, methods[k], n, r);
+            mean += log(share) / PLACES;
+            least = fmin(least, share);
+            most = fmax(most, share);
+        }
+        must_say(document, xasprintf("| `%s` | %.2f | %.2f to %.2f |", methods[k], exp(mean), least, most));
+    }
+}
+
+/* What dse_llm_unlike_measured decides of grouped queries rests on these numbers: the document has them as the files do. */
+static void quality__of_grouped_queries_was_decided_by_what_the_document_says(void **state)
+{
+    (void)state;
+    struct diags diags;
+    struct csv_table t = {0};
+    diags_init(&diags);
+    char *document = rows_text(DSE_SOURCE_DATA "/docs/quality.md");
+    assert_true(document && csv_table_read_any(&t, DSE_SOURCE_DATA "/tests/data/attention_means.csv", &diags));
+    say_together(&t, document);
+    say_apart(&t, document);
+    csv_table_release(&t);
+    free(document);
+    diags_release(&diags);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quality__of_real_heads_is_left_out_well),
         cmocka_unit_test(quality__of_few_heads_stands_for_all),
+        cmocka_unit_test(quality__of_grouped_queries_was_decided_by_what_the_document_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
