@@ -23,6 +23,8 @@ models = ["lad"]
 context = [1024, 2048]
 tiles = { from = 1, to = 32, step = 1 }
 sram_mib = [0.75, 1, 2, 4]
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"

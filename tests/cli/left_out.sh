@@ -19,6 +19,8 @@ batch = [1, 2]
 capacity_gib = 1
 [constraints]
 power = "power_w <= 600"
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 system_usd = "min"
@@ -62,6 +64,8 @@ l1_bytes = 128
 board_power_w = 350
 die_mm2 = 814
 dram_pj_per_bit = 6
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 usd_per_mtoken = "min"

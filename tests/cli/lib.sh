@@ -74,6 +74,8 @@ clock_ghz = { from = 0.5, to = 2, points = 16 }
 area = "area_mm2 <= 40"
 [derive]
 density = "tokens_per_s / area_mm2"
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"

@@ -17,6 +17,8 @@ context = [512, 2048]
 bandwidth_gbs = { from = 256, to = 4096, points = 5, scale = "log" }
 tiles = [1, 2, 4, 8]
 intervals = [2, 9, 16]
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"
@@ -62,6 +64,8 @@ bandwidth_gbs = 256
 kv_bits = 16
 [params.veda]
 clock_ghz = 2
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 energy_mj = "min"
@@ -90,6 +94,8 @@ layers_simulated = [1, 2]
 context = 512
 [params.lad]
 sram_ports = 1
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 TOML
@@ -111,6 +117,8 @@ link_gbs = [10, 100]
 context = [512, 1024]
 [params.lad]
 routing_exponent = [1, 2]
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 TOML
@@ -162,6 +170,8 @@ context = [512, 1024, 2048, 3072]
 batch = 12
 bandwidth_gbs = [1024, 1536, 8192]
 tiles = 24
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 per = ["context"]
@@ -181,6 +191,8 @@ name = "dollars"
 models = ["lad", "flashdecoding"]
 [params]
 context = [512, 1024, 2048]
+[quality]
+exact = false
 [objectives]
 usd_per_mtoken = "min"
 latency_us = "min"

@@ -13,6 +13,8 @@ context = [1024, 4096]
 tiles = [$tiles]
 [params.veda]
 pe_rows = [32, 64]
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"

@@ -100,6 +100,8 @@ tiles = [1, 2]
 sram_mib = 4
 [constraints]
 area = "area_mm2 <= 500"
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 energy_mj = "min"
@@ -144,6 +146,8 @@ llm = "llama3.1-8b"
 capacity_gib = 64
 [constraints]
 formats = "kv_bits + 8 * kv_scale_bits == 16"
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 energy_mj = "min"
@@ -189,6 +193,8 @@ prompt_p90 = 3000
 generate_median = 100
 generate_p90 = 100
 max_tokens = 4000
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 TOML
