@@ -66,7 +66,7 @@ TOML
 "$DSE" report results/refined.db 2>/dev/null
 numbers refined 2
 grep -q 'fidelity event-level' results/refined.html || fail "the command of a row at event level is one of the closed form"
-sed -e 's/"lad"\]/"lad", "veda"]/; s/^sram_mib.*//; s/^tiles.*/bandwidth_gbs = [256, 512, 1024]/' -e 's/"small"/"two"/' small.toml >two.toml
+sed -e 's/"lad"\]/"lad", "veda"]/; s/^sram_mib.*//; s/^tiles.*/bandwidth_gbs = [256, 512, 1024]\n[params.lad]\nsram_mib = 4/' -e 's/"small"/"two"/' small.toml >two.toml
 "$DSE" sweep two.toml -q >front.txt
 "$DSE" report results/two.db 2>/dev/null
 
