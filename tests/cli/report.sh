@@ -87,7 +87,7 @@ lacks unmeasured 'no question has designs of both whose attention error is known
 lacks wrong 'no question has designs of both whose attention error is at most 1' "update lad_all set attention_error = 0; update veda_all set attention_error = 1.5"
 lacks free 'no question has a value above 0 of both, of designs whose attention error is at most 1' "update lad_all set attention_error = 0; update veda_all set attention_error = 0.1, area_mm2 = null"
 areas() { # OF-LLAMA OF-OPT, LAD's over VEDA's
-    echo "update lad_all set attention_error = 0, area_mm2 = iif(context > 2048, 1, iif(llm = 'llama2-7b', $1, $2)); update veda_all set attention_error = 0, area_mm2 = 1"
+    echo "update lad_all set attention_error = 0, quality = 'exact', area_mm2 = iif(context > 2048, 1, iif(llm = 'llama2-7b', $1, $2)); update veda_all set attention_error = 0, quality = 'exact', area_mm2 = 1"
 }
 tells equal 'With exact attention, lad and veda are equal in Area .*(1x to 1x over 12 questions)' "$(areas 1 1)"
 tells equal_on_the_mean 'With exact attention, lad and veda are equal on the mean in Area .*(0.5x to 2x over 12 questions)' "$(areas 0.5 2)"
