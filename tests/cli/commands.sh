@@ -108,7 +108,7 @@ models = ["lad"]
 [params]
 area = "core"
 tiles = [1, 2, 4]
-context = [1024, 4096]
+context = [1024, 2048]
 memory = ["hbm2-5cube", "hbm2-a100-40gb"]
 [constraints]
 small = "area_mm2 <= 10"

@@ -20,6 +20,8 @@ cat >few.toml <<'TOML'
 name = "few"
 models = ["lad"]
 [params]
+draws = "profile"
+intervals = 5
 context = [1024, 2048]
 tiles = { from = 1, to = 32, step = 1 }
 sram_mib = [0.75, 1, 2, 4]

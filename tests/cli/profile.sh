@@ -117,7 +117,7 @@ done
 [ "$(grep -c '^256,' recording.csv)" -eq 32 ] || fail "4 heads with 8 steps are 32 rows: $(cat recording.csv)"
 echo 'recordings.mine = "recording.csv"' >recording.toml
 for fidelity in closed-form event-level; do
-    "$DSE" eval lad -c recording.toml --set draws=replay --set recording=mine --set context=256 --set llm=opt-2.7b --set weight_bits=4 \
+    "$DSE" eval lad -c recording.toml --set draws=replay --set recording=mine --set intervals=5 --set context=256 --set llm=opt-2.7b --set weight_bits=4 \
         --set layers_simulated=1 --set batch=8 --fidelity $fidelity --format csv >replayed.csv
     awk -v a="$(cell replayed.csv active)" -v b="$(mean 256 6)" 'BEGIN { exit !((a / b - 1) ^ 2 < 1e-8) }' ||
         fail "$fidelity: active positions $(cell replayed.csv active), not $(mean 256 6)"

@@ -177,6 +177,9 @@ models = ["veda"]
 llm = "llama2-7b"
 eviction = ["none", "window"]
 eviction_ratio = 0.5
+boundary = "bulk"
+quality_from = "retention"
+retention = "codellama-13b-bulk"
 [requests]
 mix = { short = 0.75, long = 0.25 }
 [catalog.requests.short]

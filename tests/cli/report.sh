@@ -66,7 +66,7 @@ TOML
 "$DSE" report results/refined.db 2>/dev/null
 numbers refined 2
 grep -q 'fidelity event-level' results/refined.html || fail "the command of a row at event level is one of the closed form"
-sed -e 's/"lad"\]/"lad", "veda"]/; s/^sram_mib.*//; s/^tiles.*/bandwidth_gbs = [256, 512, 1024]/' -e 's/"small"/"two"/' small.toml >two.toml
+sed -e 's/"lad"\]/"lad", "veda"]/; s/^sram_mib.*//; s/^tiles.*/bandwidth_gbs = [256, 512, 1024]\n[params.lad]\nsram_mib = 4/' -e 's/"small"/"two"/' small.toml >two.toml
 "$DSE" sweep two.toml -q >front.txt
 "$DSE" report results/two.db 2>/dev/null
 
@@ -83,9 +83,9 @@ tells() { # NAME WHAT-THE-REPORT-SAYS SQL
 lacks() { # NAME WHAT SQL
     tells "$1" "lad and veda cannot be compared in Area .*: $2" "$3"
 }
-lacks unmeasured 'no question has designs of both whose attention error is known' "update veda_all set attention_error = null, quality = 'unknown'"
-lacks wrong 'no question has designs of both whose attention error is at most 1' "update lad_all set attention_error = 0; update veda_all set attention_error = 1.5"
-lacks free 'no question has a value above 0 of both, of designs whose attention error is at most 1' "update lad_all set attention_error = 0; update veda_all set attention_error = 0.1, area_mm2 = null"
+lacks unmeasured 'no question has designs of both whose attention_error is known' "update veda_all set attention_error = null, quality = 'unknown'"
+lacks wrong 'no question has designs of both whose attention_error is at most 0.1' "update lad_all set attention_error = 0; update veda_all set attention_error = 1.5"
+lacks free 'no question has a value above 0 of both, of designs whose attention_error is at most 0.1' "update lad_all set attention_error = 0; update veda_all set attention_error = 0.1, area_mm2 = null"
 areas() { # OF-LLAMA OF-OPT, LAD's over VEDA's
     echo "update lad_all set attention_error = 0, quality = 'exact', beyond = null, area_mm2 = iif(context > 2048, 1, iif(llm = 'llama2-7b', $1, $2)); update veda_all set attention_error = 0, quality = 'exact', beyond = null, area_mm2 = 1"
 }

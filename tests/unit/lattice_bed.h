@@ -13,7 +13,7 @@ static const bool minimised[M] = {false};
 
 /* 57,600 LADs, of which a fifth has no room for the memory's interfaces. */
 #define LAD_PARAMS \
-    "[params]\nllm = 'llama2-7b'\ncontext = 2048\ntiles = { from = 2, to = 16, step = 2 }\n" \
+    "[params]\ndraws = 'profile'\nintervals = 5\nllm = 'llama2-7b'\ncontext = 2048\ntiles = { from = 2, to = 16, step = 2 }\n" \
     "sram_mib = { from = 0.5, to = 4, step = 0.5 }\nvpu_width = [64, 16, 32]\nvpu_md = [1, 2, 4]\nbatch = [1, 2, 4, 8]\n" \
     "clock_ghz = { from = 0.5, to = 1.5, points = 5 }\nbandwidth_gbs = { from = 256, to = 2048, points = 5, scale = 'log' }\n"
 

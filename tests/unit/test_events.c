@@ -313,26 +313,22 @@ static void events__move_the_bytes_of_the_closed_form(void **state)
     each_model(check_agreement);
 }
 
-/* With every cause of difference taken away, only fill and drain is left: the event level is not faster, and not far from the
- * closed form. */
+/* With every cause of difference taken away, only fill and drain is left: the event level is not far from the closed form, and not
+ * faster but for a buffer of weights that LAD fills in each attention period (its README): 3 % of a step of so thin an LLM. */
 static void check_ideal(const struct model *m, const struct one *defaults)
 {
     struct sim_options options = {.ideal = (1U << AGREE_CAUSES) - 1};
     struct runner *r = runner_new(FIDELITY_EVENT_LEVEL, &options);
-    void *params = xcalloc(1, m->desc->params_size);
-    memcpy(params, space_fixed(defaults->space), m->desc->params_size);
-    const struct field *spread = schema_find(&m->params, "active_cv"); /* a thin LLM has too few heads for LAD's E12 */
-    if (spread) field_set(spread, params, (struct value){.f64 = 0});
+    const void *params = space_fixed(defaults->space);
     void *metrics = run(r, m, params, NULL), *closed = xcalloc(1, m->desc->metrics_size);
     m->desc->estimate(params, closed, NULL);
     double ratio = metric(m, metrics, "latency_us") / metric(m, closed, "latency_us");
-    if (!(ratio > 0.97 && ratio < 1.1))
+    if (!(ratio > 0.96 && ratio < 1.1))
         fail_msg("%s: idealised, the event level takes %.4f of the closed form", m->desc->name, ratio);
     double bytes = metric(m, metrics, "dram_mib") / metric(m, closed, "dram_mib");
     if (fabs(bytes - 1) > 0.01) fail_msg("%s: idealised, the event level moves %.4f of the bytes", m->desc->name, bytes);
     free(closed);
     free(metrics);
-    free(params);
     runner_free(r);
 }
 

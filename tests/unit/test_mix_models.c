@@ -42,7 +42,10 @@ static struct bed *bed_of(const char *models, const char *sections)
     while (i < BEDS_MAX && beds[i].bed && (strcmp(beds[i].models, models) != 0 || strcmp(beds[i].sections, sections) != 0)) i++;
     assert_true(i < BEDS_MAX);
     if (!beds[i].bed) {
-        char *all = entries(), *text = xasprintf("%s\n%s", sections, all);
+        /* Room for what LAD keeps of 4000 positions; eviction of VEDA that has a prefill. */
+        const char *lad = strstr(models, "'lad'") ? "[params.lad]\nsram_mib = 4\n" : "",
+                   *veda = strstr(models, "'veda'") ? "[params.veda]\nboundary = 'bulk'\n" : "";
+        char *all = entries(), *text = xasprintf("%s\n%s%s%s", sections, lad, veda, all);
         beds[i].models = xstrdup(models);
         beds[i].sections = xstrdup(sections);
         beds[i].bed = open_bed_in(DSE_SOURCE_DATA, models, text);
