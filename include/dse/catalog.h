@@ -299,6 +299,7 @@ struct dse_npu {
     double narrow_gain;   /* how much faster weights of fewer bits stream than those of 16, at most */
     double dispatch_us;   /* least time of a program */
     double engine_base_w, engine_op_pj, engine_idle_w;
+    double node_nm; /* that the chip is made in; NaN: not known */
 };
 extern const struct dse_param dse_npu_fields[];
 

@@ -130,6 +130,7 @@ int dry_run(const struct sweep_file *s, struct diags *diags)
                s->sample.scramble ? ", scrambled" : "");
     print_search(s);
     if (s->known_quality) printf("quality is known: points that lose information, and nobody measured how much, are infeasible\n");
+    if (s->equal_text) printf("equal: %s\n", s->equal_text);
     char *baseline = sweep_baseline_text(s);
     if (baseline) printf("baseline: %s\n", baseline);
     free(baseline);

@@ -328,7 +328,7 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     make_axes(sp);
     if (s->sample.method != SAMPLE_GRID)
         sp->sampler = sampler_new(&s->sample, sp->n_axes, has_continuous(b) ? UINT64_MAX : space_count_of(b));
-    ok = find_varying(sp, diags);
+    ok = find_varying(sp, diags) && space_check_equal(sp, diags);
     make_columns(sp);
     make_reasons(sp);
     space_find_applying(sp);
