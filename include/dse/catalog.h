@@ -380,6 +380,7 @@ struct dse_technology {
     const char *method; /* "deepscale", "stillmaker-hp", ...: only nodes of one method can be compared */
     double node_nm, vdd_v;
     double area, energy, delay, power;    /* relative within the method; NaN when it has none */
+    double sram_area;                     /* of SRAM; NaN: the method has none of its own, and SRAM goes by `area` */
     const struct dse_technology *sibling; /* next node of the same method, in a ring */
 };
 

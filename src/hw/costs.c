@@ -18,7 +18,7 @@ _Static_assert(sizeof dse_grid_names / sizeof *dse_grid_names == DSE_C_grid_g_ko
 #define NODE(nm) nm,
 const double dse_node_nm[DSE_NODE_COUNT] = {DSE_NODES(NODE)};
 #undef NODE
-_Static_assert(DSE_C_wafer_usd_3nm - DSE_C_wafer_usd_65nm + 1 == DSE_NODE_COUNT, "a family has a member for each node");
+_Static_assert(DSE_C_wafer_usd_2nm - DSE_C_wafer_usd_65nm + 1 == DSE_NODE_COUNT, "a family has a member for each node");
 _Static_assert(DSE_C_phy_mm2_gddr7 - DSE_C_phy_mm2_hbm2 + 2 == DSE_MEMORY_KINDS, "a family has a member for each kind");
 
 int dse_node_of(double node_nm)
