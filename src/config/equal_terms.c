@@ -10,6 +10,13 @@ static double node_of(const struct catalog *c, const char *value)
     return t ? t->node_nm : (double)NAN;
 }
 
+/* The kind of a memory, which fields of that enumeration have as their choice. */
+static double kind_of(const struct catalog *c, const char *value)
+{
+    const struct dse_memory *m = (const struct dse_memory *)(const void *)catalog_find(c, DSE_KIND_MEMORY, value);
+    return m ? m->make.kind : (double)NAN;
+}
+
 const struct equal_term equal_terms[] = {
     {.name = "technology",
      .what = "process node",
@@ -21,10 +28,11 @@ const struct equal_term equal_terms[] = {
      .without = (double)NAN},
     {.name = "memory",
      .what = "DRAM",
-     .doc = "the memory of the catalog, and with it bandwidth, energy, capacity and the price of a GB; a GPU has its own",
+     .doc = "the memory of the catalog, and with it bandwidth, energy, capacity and the price of a GB; a GPU takes its own kind",
      .params = {"memory"},
      .entry_has = "comes with",
      .entry_field = "kind",
+     .number = kind_of,
      .without = (double)NAN},
     {.name = "capacity_gib",
      .what = "capacity of the DRAM [GiB]",
@@ -120,10 +128,9 @@ const char *equal_entry_text(const struct equal_term *t, const struct binding *b
 bool equal_entry_is(const struct equal_term *t, const struct binding *b, const struct field *names, const struct dse_entry *entry,
                     const char *value, double number)
 {
-    char buf[TEXT_NUMBER_MAX];
     const struct field *f = schema_find(catalog_fields(b->catalog, names->kind), t->entry_field);
-    if (!field_is_number(f)) return value && strcmp(value_text(f, field_get(f, entry), buf), value) == 0;
     if (value) number = t->number ? t->number(b->catalog, value) : (double)NAN;
+    if (f->type == DSE_TYPE_ENUM) return field_get(f, entry).choice == number && number != 0; /* 0: nobody says */
     return field_number(f, entry) == number;
 }
 

@@ -1,5 +1,6 @@
 /* What [equal] of a sweep puts a model on, and the model cannot take: a technology whose method cannot be reached from the node
  * that the model's numbers were published for. Only the model knows; so it is asked. */
+#include "space/idle.h"
 #include "space/space_internal.h"
 
 #include "base/xalloc.h"
@@ -29,8 +30,7 @@ static const char *reason_with(const struct space *sp, uint64_t at, const struct
     return desc->check ? desc->check(params) : NULL;
 }
 
-/* The reason that every point has with the entry, and not every one with the model's own; NULL: there is none. */
-static const char *reason_everywhere(const struct space *sp, const struct field *f, const struct dse_entry *entry)
+const char *space_refuses(const struct space *sp, const struct field *f, const struct dse_entry *entry)
 {
     const struct dse_entry *own = field_get(f, sp->binding->defaults).ref;
     struct follow_list follows = follow_list_new(sp->binding, f);
@@ -56,7 +56,7 @@ bool space_check_equal(const struct space *sp, struct diags *diags)
     for (size_t i = 0; i < sp->model->params.n; i++) {
         const struct field *f = &sp->model->params.fields[i];
         const struct given *g = &sp->binding->given[i];
-        const char *why = g->is_equal && f->type == DSE_TYPE_REF ? reason_everywhere(sp, f, g->values[0].ref) : NULL;
+        const char *why = g->is_equal && f->type == DSE_TYPE_REF ? space_refuses(sp, f, g->values[0].ref) : NULL;
         if (!why) continue;
         const char *model = sp->model->desc->name, *value = g->values[0].ref->name;
         char *hint =

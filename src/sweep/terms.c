@@ -90,19 +90,25 @@ static void add_entry(struct terms *t, size_t m, const struct field *names)
     text_init(&all);
     double number = (double)NAN;
     size_t n = 1, different = 0;
+    bool unknown = false; /* of some entry */
     for (size_t i = 0; i < n; i++) {
         char buf[EQUAL_TEXT_MAX];
         const struct dse_entry *entry = equal_entry_at(b, names, i, &n);
         const char *text = equal_entry_text(t->term, b, names, entry, buf);
-        if (!text || strstr(all.s, text)) continue;
+        if (!text || strstr(all.s, text)) {
+            unknown = unknown || !text;
+            continue;
+        }
         text_addf(&all, "%s%s", different++ ? " and " : "", text);
-        number = different == 1 ? field_number(field, entry) : (double)NAN;
+        number = different > 1                  ? (double)NAN
+                 : field->type == DSE_TYPE_ENUM ? field_get(field, entry).choice
+                                                : field_number(field, entry);
     }
     if (different) {
         struct held *h = add_held(t, m, EQUAL_BY_ENTRY, names);
-        h->text = xstrdup(all.s);
         h->says = xstrdup(all.s);
-        h->number = number;
+        h->text = xasprintf("%s%s", all.s, unknown ? " and unknown" : "");
+        h->number = unknown ? (double)NAN : number;
         h->given = binding_gives(b, names);
     }
     text_release(&all);
@@ -209,17 +215,37 @@ static void add_values(struct text *s, const struct terms *t)
     }
 }
 
-/* The models that take the value of `fits`, or those that cannot, each once: "lad, veda"; how many. */
+/* The models that take the value of `fits`, or those that cannot, or that [equal] did not put on it, each once: "lad, veda"; how
+ * many. */
 static size_t add_models(struct text *s, const struct terms *t, bool take, const struct held *fits)
 {
     size_t n = 0, last = SIZE_MAX;
     for (size_t i = 0; i < t->n; i++) {
         const struct held *h = &t->list[i];
-        if ((h->hold == EQUAL_BY_PARAMS || is_same(h, fits)) != take || h->m == last) continue;
+        const bool takes = fits->equal ? is_same(h, fits) : h->hold == EQUAL_BY_PARAMS || is_same(h, fits);
+        if (takes != take || h->m == last) continue;
         text_addf(s, "%s%s", n++ ? ", " : "", model_name(t, h));
         last = h->m;
     }
     return n;
+}
+
+/* Can all models whose parameter it is be built with the entry? */
+static bool all_take(const struct terms *t, const struct dse_entry *entry)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->list[i].hold == EQUAL_BY_PARAMS && space_refuses(t->spaces[t->list[i].m], t->list[i].f, entry)) return false;
+    return true;
+}
+
+/* The name of an entry that has the number, by which the parameter can be given it: "tsmc-5nm" of a chip of 5 nm. NULL: none. */
+static const char *name_of(const struct terms *t, const struct held *param, double number)
+{
+    const struct catalog *c = t->sweep->bindings[param->m]->catalog;
+    const struct dse_entry *entry;
+    for (size_t i = 0; t->term->number && (entry = catalog_at(c, param->f->kind, i)); i++)
+        if (t->term->number(c, entry->name) == number && all_take(t, entry)) return entry->name;
+    return NULL;
 }
 
 /* What the models could be put on: what one has by nature, or by an entry, which nothing changes, if a parameter can be given that;
@@ -235,9 +261,20 @@ static const struct held *value_for_all(const struct terms *t)
         if (h->hold == EQUAL_BY_ENTRY && !entry) entry = h;
     }
     if (!param || !entry) return param;
-    const struct binding *b = t->sweep->bindings[param->m];
-    const bool named = param->f->type != DSE_TYPE_REF || catalog_find(b->catalog, param->f->kind, entry->text);
-    return named && !isnan(entry->number) ? entry : param;
+    return !isnan(entry->number) && (param->f->type != DSE_TYPE_REF || name_of(t, param, entry->number)) ? entry : param;
+}
+
+/* The value as a sweep file has it: 64, "tsmc-5nm". */
+static void add_value(struct text *s, const struct terms *t, const struct held *fits)
+{
+    char buf[TEXT_NUMBER_MAX];
+    if (!isnan(fits->number) && !t->term->number) {
+        text_add(s, text_number(buf, fits->number));
+        return;
+    }
+    const struct held *param = fits;
+    for (size_t i = 0; i < t->n && param->hold != EQUAL_BY_PARAMS; i++) param = &t->list[i];
+    text_addf(s, "\"%s\"", fits->hold == EQUAL_BY_ENTRY ? name_of(t, param, fits->number) : fits->text);
 }
 
 /* "process node: lad is at 28nm, flashdecoding at 7nm (its gpu); [equal] technology = "7nm" puts lad, flashdecoding on one". */
@@ -245,16 +282,23 @@ static void add_sentence(struct text *s, const struct terms *t)
 {
     text_addf(s, "%s: ", t->term->what);
     add_values(s, t);
+    const struct held *equal = NULL;
+    for (size_t i = 0; i < t->n && !equal; i++)
+        if (t->list[i].equal) equal = &t->list[i];
+    if (equal) {
+        text_add(s, "; [equal] leaves out ");
+        add_models(s, t, false, equal);
+        return;
+    }
     const struct held *fits = value_for_all(t);
     struct text takers, others;
     text_init(&takers);
     text_init(&others);
     const size_t n = fits ? add_models(&takers, t, true, fits) : 0;
     if (n > 1) {
-        char buf[TEXT_NUMBER_MAX];
-        const bool is_name = isnan(fits->number) || t->term->number; /* a node has a number, and is named */
-        text_addf(s, "; [equal] %s = %s%s%s puts %s on one", t->term->name, is_name ? "\"" : "",
-                  is_name ? fits->text : text_number(buf, fits->number), is_name ? "\"" : "", takers.s);
+        text_addf(s, "; [equal] %s = ", t->term->name);
+        add_value(s, t, fits);
+        text_addf(s, " puts %s on one", takers.s);
         if (add_models(&others, t, false, fits)) text_addf(s, ", but not %s", others.s);
     } else {
         text_add(s, "; no value is one for all of them");

@@ -84,6 +84,11 @@ sed 's/^bandwidth_gbs = 256/&\ndram_efficiency = 0.9/; s/"unequal"/"equal"/' une
 "$DSE" sweep equal.toml -o equal.db --no-figures >front.txt 2>said.txt
 silent 'dram_efficiency' said.txt
 
+# A node that the models can be scaled to is proposed, by the name that gives it: that of a chip that is sold, where there is one.
+sed -e 's/"veda"\]/"veda", "swiftkv", "ane"]/; s/^\[params.veda\]/[params.ane]\nnpu = ["m1", "m3"]\n&/; s/"unequal"/"sold"/' unequal.toml >sold.toml
+"$DSE" sweep sold.toml -o sold.db --no-figures >front.txt 2>said.txt
+says 'note: process node: lad is at 22nm, veda at 28nm, swiftkv at 16nm (its fpga), ane at 5nm and 3nm (its npu); [equal] technology = "tsmc-16nm" puts lad, veda, swiftkv on one, but not ane' said.txt
+
 # [equal] puts models on one value, as if [params] of each gave it: the same rows, and no notice.
 cat >given.toml <<'TOML'
 [sweep]
@@ -117,13 +122,13 @@ says 'equal: technology = 7nm, capacity_gib = 64, dram_efficiency = 0.9' said.tx
 "$DSE" sweep terms.toml -o terms.db --no-figures >/dev/null 2>said.txt
 says 'already' said.txt # the same run
 for term in 'process node' 'capacity of' "share of the DRAM" ; do silent "note: $term" said.txt; done
-says 'note: DRAM: lad is at hbm2-5cube, veda at hbm-256, flashdecoding at hbm2e (its gpu); [equal] memory = "hbm2-5cube" puts lad, veda on one, but not flashdecoding' said.txt
+says 'note: DRAM: lad is at hbm2-5cube, veda at hbm-256, flashdecoding at hbm2e (its gpu); [equal] memory = "hbm2e-a100-80gb" puts lad, veda, flashdecoding on one' said.txt
 # A model that is left out is told of; the report and `dse pareto` have the sentences that the sweep printed.
 sed -e 's/"7nm"/{ value = "22nm", except = ["flashdecoding"] }/; s/"terms"/"apart"/' terms.toml >apart.toml
 "$DSE" sweep apart.toml --dry-run >said.txt
 says 'equal: technology = 22nm (not flashdecoding), capacity' said.txt
 "$DSE" sweep apart.toml -o apart.db --no-figures >/dev/null 2>said.txt
-says 'note: process node: lad is at 22nm, veda at 22nm, flashdecoding at 7nm (its gpu); [equal] technology = "7nm" puts lad, veda, flashdecoding on one' said.txt
+says 'note: process node: lad is at 22nm, veda at 22nm, flashdecoding at 7nm (its gpu); [equal] leaves out flashdecoding' said.txt
 "$DSE" pareto apart.db >/dev/null 2>again.txt
 grep '^note: ' said.txt >a.txt
 grep '^note: ' again.txt >b.txt
