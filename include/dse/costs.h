@@ -371,6 +371,8 @@ struct dse_economics {
     double electricity_usd_kwh;
     int32_t grid;               /* dse_grid_names: where it works */
     int64_t devices_per_server; /* that share a server */
+    int64_t units;              /* chips that are made of a design, which pay for it; 0: nobody pays for it */
+    int64_t mask_sets;          /* that it took */
 };
 extern const struct dse_param dse_economics_params[];
 void dse_economics_resolve(struct dse_economics *e);

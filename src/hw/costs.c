@@ -61,6 +61,9 @@ const struct dse_param dse_economics_params[] = {
                        "docs/cost.md"),
     DSE_PARAM_ENUM(E, grid, dse_grid_names, "electricity that it works with", "docs/cost.md"),
     DSE_PARAM_I64(E, devices_per_server, 1, 64, "that share the rest of a server", "docs/cost.md"),
+    DSE_PARAM_I64(E, units, 0, 1000000000000, "chips made of a design, which pay for it and its masks; 0: neither is counted",
+                  "docs/cost.md, C24"),
+    DSE_PARAM_I64(E, mask_sets, 1, 100, "sets of masks that a design took: the first and one for each respin", "docs/cost.md, C24"),
     DSE_PARAM_END,
 };
 #undef E
