@@ -114,6 +114,7 @@ static inline void fixture_nodes(struct lad_fixture *f)
                                               .node_nm = rows_number(&r, i, "node_nm"),
                                               .vdd_v = rows_number(&r, i, "vdd_v"),
                                               .area = rows_number(&r, i, "area"),
+                                              .sram_area = rows_number(&r, i, "sram_area"),
                                               .energy = rows_number(&r, i, "energy"),
                                               .delay = rows_number(&r, i, "delay"),
                                               .power = rows_number(&r, i, "power"),
