@@ -25,8 +25,8 @@ static const struct dse_param params_table[] = {
     DSE_PARAM_F64(P, stream_mib, "MiB", 0.5, 4, "event level: bytes simulated of an operator", "E5"),
     DSE_PARAM_END,
 };
-static const char *const without[] = {"area_mm2",       "die_usd",         "system_usd", "usd_per_mtoken",
-                                      "embodied_kgco2", "gco2_per_mtoken", NULL}; /* no bill */
+static const char *const without[] = {"area_mm2",       "die_usd",        "design_usd",      "system_usd",
+                                      "usd_per_mtoken", "embodied_kgco2", "gco2_per_mtoken", NULL}; /* no bill */
 static const struct dse_trend trends[] = {
     {"bandwidth_gbs", "tokens_per_s", DSE_MORE, NULL, NULL}, {"context", "tokens_per_s", DSE_LESS, NULL, "phase=decode"}, {0}};
 

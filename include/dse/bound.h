@@ -114,7 +114,7 @@ void dse_recording_bound(const struct dse_recording *r, struct dse_interval cont
 /* ---- what it costs ------------------------------------------------------------------------------------------------------- */
 
 struct dse_priced_bound {
-    struct dse_interval die_usd, system_usd, usd_per_mtoken, embodied_kgco2, gco2_per_mtoken;
+    struct dse_interval die_usd, design_usd, system_usd, usd_per_mtoken, embodied_kgco2, gco2_per_mtoken;
 };
 /* The bills of both ends have economics of their own: those of lo and hi. Electricity goes with the energy of a token, of which
  * more is known than of watts over tokens a second. */

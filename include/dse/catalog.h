@@ -299,6 +299,7 @@ struct dse_npu {
     double narrow_gain;   /* how much faster weights of fewer bits stream than those of 16, at most */
     double dispatch_us;   /* least time of a program */
     double engine_base_w, engine_op_pj, engine_idle_w;
+    double node_nm; /* that the chip is made in; NaN: not known */
 };
 extern const struct dse_param dse_npu_fields[];
 
@@ -379,6 +380,7 @@ struct dse_technology {
     const char *method; /* "deepscale", "stillmaker-hp", ...: only nodes of one method can be compared */
     double node_nm, vdd_v;
     double area, energy, delay, power;    /* relative within the method; NaN when it has none */
+    double sram_area;                     /* of SRAM; NaN: the method has none of its own, and SRAM goes by `area` */
     const struct dse_technology *sibling; /* next node of the same method, in a ring */
 };
 

@@ -118,10 +118,14 @@ extern const char *const dse_dollars_names[]; /* closed by NULL */
 int32_t dse_dollars_of(const struct dse_bill *bill);
 
 struct dse_priced {
-    double die_usd; /* a good die, tested */
+    double die_usd;    /* a good die, tested; with its share of design and masks */
+    double design_usd; /* of system_usd: design and masks (C24) */
     double system_usd, usd_per_mtoken;
     double embodied_kgco2, gco2_per_mtoken;
 };
+/* C24 (Chiplet Actuary): what the design of one die of so many mm2 costs, masks with it: the cost of the node at 300 mm2, a part of
+ * which goes by the area, and further sets of masks. NaN where the book lacks a constant. */
+double dse_design_usd(const struct dse_economics *e, double node_nm, double mm2);
 /* At `watts` of all devices together while they make tokens_per_s. NaN where dse_bill_why_null has a reason. */
 void dse_bill_price(const struct dse_bill *bill, double watts, double tokens_per_s, struct dse_priced *ret);
 /* Why the metric of that name is not known, naming the constant that the book lacks; NULL where it is, or is no metric of these. */

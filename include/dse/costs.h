@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 /* Nodes [nm] that constants are known for. */
-#define DSE_NODES(X) X(65) X(45) X(40) X(32) X(28) X(22) X(20) X(16) X(14) X(12) X(10) X(8) X(7) X(6) X(5) X(4) X(3)
+#define DSE_NODES(X) X(65) X(45) X(40) X(32) X(28) X(22) X(20) X(16) X(14) X(12) X(10) X(8) X(7) X(6) X(5) X(4) X(3) X(2)
 enum {
 #define DSE_NODE_ENTRY(nm) DSE_NODE_##nm##NM,
     DSE_NODES(DSE_NODE_ENTRY)
@@ -42,7 +42,8 @@ extern const double dse_node_nm[DSE_NODE_COUNT];
     X(id##_6nm, unit, zero, doc ", 6 nm") \
     X(id##_5nm, unit, zero, doc ", 5 nm") \
     X(id##_4nm, unit, zero, doc ", 4 nm") \
-    X(id##_3nm, unit, zero, doc ", 3 nm")
+    X(id##_3nm, unit, zero, doc ", 3 nm") \
+    X(id##_2nm, unit, zero, doc ", 2 nm")
 
 /* By enum dse_memory_kind (catalog.h) behind DSE_MEMORY_OTHER. A unit is a stack of HBM, a channel of 64 bits of all else. */
 #define DSE_BY_KIND(X, id, unit, zero, doc) \
@@ -67,6 +68,9 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     DSE_BY_NODE(X, wafer_usd, "usd", DSE_ABOVE_ZERO, "processed wafer of 300 mm") \
     DSE_BY_NODE(X, defect_density, "per cm2", DSE_ABOVE_ZERO, "random defects D0") \
     DSE_BY_NODE(X, density, "MTr/mm2", DSE_ABOVE_ZERO, "logic density") \
+    DSE_BY_NODE(X, design_usd, "usd", DSE_ABOVE_ZERO, "design of a chip of 300 mm2, its first set of masks with it") \
+    DSE_BY_NODE(X, mask_set_usd, "usd", DSE_ABOVE_ZERO, "a set of masks") \
+    X(design_area_share, "share", DSE_MAY_BE_ZERO, "of the design: what goes by the area of the chip") \
     X(yield_alpha, "1", DSE_ABOVE_ZERO, "clustering of defects: alpha of the negative binomial, logic") \
     X(reticle_mm2, "mm2", DSE_ABOVE_ZERO, "largest die that a scanner exposes") \
     X(reticle_long_mm, "mm", DSE_ABOVE_ZERO, "its long side") \
@@ -367,6 +371,8 @@ struct dse_economics {
     double electricity_usd_kwh;
     int32_t grid;               /* dse_grid_names: where it works */
     int64_t devices_per_server; /* that share a server */
+    int64_t units;              /* chips that are made of a design, which pay for it; 0: nobody pays for it */
+    int64_t mask_sets;          /* that it took */
 };
 extern const struct dse_param dse_economics_params[];
 void dse_economics_resolve(struct dse_economics *e);

@@ -114,6 +114,12 @@ enum dse_param_flags {
         .type = DSE_TYPE_I64, .name = #f, .unit = "", .doc = doc_, .source = source_, .min = min_, .max = max_, \
         .offset = DSE_OFFSET(S, f, int64_t) \
     }
+/* In a catalog's table: NaN when an entry leaves it out. */
+#define DSE_PARAM_F64_OPTIONAL(S, f, unit_, min_, max_, doc_, source_) \
+    { \
+        .type = DSE_TYPE_F64, .name = #f, .unit = unit_, .doc = doc_, .source = source_, .min = min_, .max = max_, \
+        .offset = DSE_OFFSET(S, f, double), .flags = DSE_PARAM_OPTIONAL \
+    }
 /* In a catalog's table: 0 when an entry leaves it out. */
 #define DSE_PARAM_I64_OPTIONAL(S, f, min_, max_, doc_, source_) \
     { \

@@ -85,11 +85,14 @@ void dse_sram_range(const struct dse_sram_table *t, double *ret_min_mib, double 
 
 /* ---- technology ------------------------------------------------------------------------------------------------------- */
 
-enum dse_tech_metric { DSE_TECH_AREA, DSE_TECH_ENERGY, DSE_TECH_DELAY, DSE_TECH_POWER };
+enum dse_tech_metric { DSE_TECH_AREA, DSE_TECH_SRAM_AREA, DSE_TECH_ENERGY, DSE_TECH_DELAY, DSE_TECH_POWER };
 
 /* X at `to` = X at a node of `from_nm` * the ratio, by the method of `to`. NaN when that method has no such node or no such metric.
  * Where the method has the node at several supplies, the one nearest to the supply of `to` is taken (the higher of two as near). */
 double dse_tech_ratio(const struct dse_technology *to, double from_nm, enum dse_tech_metric metric);
+/* What to know of an SRAM area that was scaled from a node of from_nm (dse_model.stand): bit cells have shrunk less than logic
+ * since 20 nm, so that a method without an sram_area makes them too small below that. NULL: nothing. A string constant. */
+const char *dse_tech_sram_beyond(const struct dse_technology *to, double from_nm);
 /* The metric at another supply: on the polynomial through all supplies at which its method has the node of `at` (three or four: the
  * methods publish parabolas and cubics). NaN where it has fewer than three. */
 double dse_tech_at_supply(const struct dse_technology *at, double vdd_v, enum dse_tech_metric metric);

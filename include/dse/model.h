@@ -64,7 +64,7 @@ struct dse_common {
     int32_t bound;              /* enum dse_bound of the larger share of the step */
     int32_t dollars;            /* enum dse_dollars of usd_per_mtoken */
     /* What must be bought (cost.h); NaN where the model makes no bill, or there is no source. */
-    double die_usd, system_usd, usd_per_mtoken;
+    double die_usd, design_usd, system_usd, usd_per_mtoken;
     double embodied_kgco2, gco2_per_mtoken;
 };
 extern const struct dse_metric dse_common_metrics[];

@@ -52,10 +52,11 @@ struct ratios {
     double area, energy, power;
 };
 
-static struct ratios tech_ratios(const struct dse_technology *to, double from_nm)
+/* `area`: DSE_TECH_AREA of logic, DSE_TECH_SRAM_AREA of SRAM. */
+static struct ratios tech_ratios(const struct dse_technology *to, double from_nm, enum dse_tech_metric area)
 {
     if (to->node_nm == from_nm) return (struct ratios){1, 1, 1};
-    return (struct ratios){.area = dse_tech_ratio(to, from_nm, DSE_TECH_AREA),
+    return (struct ratios){.area = dse_tech_ratio(to, from_nm, area),
                            .energy = dse_tech_ratio(to, from_nm, DSE_TECH_ENERGY),
                            .power = dse_tech_ratio(to, from_nm, DSE_TECH_POWER)};
 }
@@ -124,7 +125,8 @@ const char *lad_chip_check(const struct lad_params *p)
         return "the SRAM table has no macro of this word width";
     if (isnan(sram.area_mm2) || isnan(sram.leakage_mw) || isnan(sram_dynamic_mw(p, &sram)))
         return "the SRAM table lacks area, leakage or energy";
-    struct ratios logic = tech_ratios(p->technology, TABLE3_NM), memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram));
+    struct ratios logic = tech_ratios(p->technology, TABLE3_NM, DSE_TECH_AREA),
+                  memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram), DSE_TECH_SRAM_AREA);
     if (!known(logic)) return "the technology's method cannot be reached from 22 nm, the node of Table III";
     if (!known(memory)) return "the technology's method cannot be reached from the node of the SRAM table";
     return check_physics(p, logic.area, sram.area_mm2 * memory.area);
@@ -146,9 +148,9 @@ void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
     bool covered = dse_sram_at(p->sram, p->sram_mib, (double)p->sram_word_bits, &sram);
     assert(covered);
     (void)covered;
-    double sram_mw = sram_dynamic_mw(p, &sram), node = dse_sram_node_nm(p->sram);
-    struct ratios logic = tech_ratios(p->technology, TABLE3_NM);
-    struct ratios memory = node == TABLE3_NM ? logic : tech_ratios(p->technology, node);
+    double sram_mw = sram_dynamic_mw(p, &sram);
+    struct ratios logic = tech_ratios(p->technology, TABLE3_NM, DSE_TECH_AREA);
+    struct ratios memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram), DSE_TECH_SRAM_AREA);
     double scale[LAD_MODULES], dynamic_mw = 0, static_mw = 0;
     module_scales(p, scale);
     double tiles_w = (double)p->tiles / DSE_MW_PER_W;
@@ -176,7 +178,7 @@ void lad_chip_at(const struct lad_params *p, struct lad_chip *ret)
 
 void lad_compute_shares(const struct lad_params *p, double *ret_area, double *ret_power)
 {
-    struct ratios logic = tech_ratios(p->technology, TABLE3_NM);
+    struct ratios logic = tech_ratios(p->technology, TABLE3_NM, DSE_TECH_AREA);
     double scale[LAD_MODULES], area[2] = {0}, power[2] = {0}; /* of all modules; of the computation modules */
     module_scales(p, scale);
     for (int i = 0; i < LAD_MODULES; i++) {
@@ -244,8 +246,8 @@ struct dse_interval lad_sram_mw_bound(const struct lad_params *lo, const struct 
 /* What does not depend on numbers of the box: does it keep all of it from being priced? */
 static bool unpriced(const struct lad_params *p, const struct lad_chip_bound *chip)
 {
-    const struct ratios logic = tech_ratios(p->technology, TABLE3_NM),
-                        memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram));
+    const struct ratios logic = tech_ratios(p->technology, TABLE3_NM, DSE_TECH_AREA),
+                        memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram), DSE_TECH_SRAM_AREA);
     const struct dse_sram_bound *s = &chip->sram;
     const bool dynamic = isfinite(s->dynamic_mw.hi) || (isfinite(s->read_pj.hi) && isfinite(s->write_pj.hi));
     return !known(logic) || !known(memory) || !isfinite(s->area_mm2.hi) || !isfinite(s->leakage_mw.hi) || !dynamic ||
@@ -284,8 +286,8 @@ bool lad_chip_bound(const struct lad_params *lo, const struct lad_params *hi, st
                         &ret->sram) ||
         unpriced(lo, ret))
         return false;
-    const struct ratios logic = tech_ratios(lo->technology, TABLE3_NM),
-                        memory = tech_ratios(lo->technology, dse_sram_node_nm(lo->sram));
+    const struct ratios logic = tech_ratios(lo->technology, TABLE3_NM, DSE_TECH_AREA),
+                        memory = tech_ratios(lo->technology, dse_sram_node_nm(lo->sram), DSE_TECH_SRAM_AREA);
     ret->logic_energy = logic.energy;
     ret->logic_power = logic.power;
     ret->sram_energy = memory.energy;

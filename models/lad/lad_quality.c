@@ -126,6 +126,7 @@ void lad_stand(const void *params, struct dse_standing *ret)
         dse_cache_stand(&steps, ret);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, LAD_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
+    dse_standing_add(ret, dse_tech_sram_beyond(p->technology, dse_sram_node_nm(p->sram)));
     if (isnan(lad_links_mm2(p))) dse_standing_add(ret, lad_no_links_mm2);
     if (!is_locality_aware(p)) return;
     ret->statistics = lad_statistics(p);

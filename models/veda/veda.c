@@ -342,6 +342,7 @@ static void veda_stand(const void *params, struct dse_standing *ret)
     dse_cache_stand(&steps, ret);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, VEDA_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
+    dse_standing_add(ret, dse_tech_sram_beyond(p->technology, dse_sram_node_nm(p->sram)));
     if (lacks_links(p)) dse_standing_add(ret, no_links_mm2);
 }
 

@@ -17,10 +17,11 @@ static const struct {
 
 enum { TABLE1_PES = 128, TABLE1_VOTE_FIFO = 4096, TABLE1_SFU_UNITS = 4 /* 2 EXP, 2 dividers */ };
 
-static struct veda_ratios tech_ratios(const struct dse_technology *to, double from_nm)
+/* `area`: DSE_TECH_AREA of logic, DSE_TECH_SRAM_AREA of the buffer. */
+static struct veda_ratios tech_ratios(const struct dse_technology *to, double from_nm, enum dse_tech_metric area)
 {
     if (to->node_nm == from_nm) return (struct veda_ratios){1, 1, 1};
-    return (struct veda_ratios){.area = dse_tech_ratio(to, from_nm, DSE_TECH_AREA),
+    return (struct veda_ratios){.area = dse_tech_ratio(to, from_nm, area),
                                 .energy = dse_tech_ratio(to, from_nm, DSE_TECH_ENERGY),
                                 .power = dse_tech_ratio(to, from_nm, DSE_TECH_POWER)};
 }
@@ -68,9 +69,9 @@ const char *veda_chip_check(const struct veda_params *p)
     if (!(mib >= from && mib <= to)) return "the SRAM table has no macro of the buffer's capacity";
     if (!dse_sram_at(p->sram, mib, (double)p->sram_word_bits, &sram)) return "the SRAM table has no macro of this word width";
     if (isnan(sram.area_mm2) || isnan(sram_mw(p, &sram))) return "the SRAM table lacks area or energy";
-    if (!known(p, tech_ratios(p->technology, VEDA_TABLE1_NM)))
+    if (!known(p, tech_ratios(p->technology, VEDA_TABLE1_NM, DSE_TECH_AREA)))
         return "the technology's method cannot be reached from 28 nm, the node of Table I";
-    if (!known(p, tech_ratios(p->technology, dse_sram_node_nm(p->sram))))
+    if (!known(p, tech_ratios(p->technology, dse_sram_node_nm(p->sram), DSE_TECH_SRAM_AREA)))
         return "the technology's method cannot be reached from the node of the SRAM table";
     return check_physics(p);
 }
@@ -98,8 +99,8 @@ void veda_modules_at(const struct veda_params *p, struct veda_chip *ret)
     struct veda_chip *c = ret;
     double scale[VEDA_MODULES];
     module_scales(p, scale);
-    c->logic = tech_ratios(p->technology, VEDA_TABLE1_NM);
-    c->memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram));
+    c->logic = tech_ratios(p->technology, VEDA_TABLE1_NM, DSE_TECH_AREA);
+    c->memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram), DSE_TECH_SRAM_AREA);
     for (int i = 0; i < VEDA_MODULES; i++) {
         c->area_mm2[i] = scale[i] * table1[i].area_mm2 * c->logic.area;
         c->table_w[i] = scale[i] * table1[i].power_mw / DSE_MW_PER_W;

@@ -136,6 +136,7 @@ int dry_run(const struct sweep_file *s, struct diags *diags)
     char *budget = budget_text(&s->budget);
     printf("quality: %s; designs that lose more are on no front\n", budget);
     free(budget);
+    if (s->equal_text) printf("equal: %s\n", s->equal_text);
     char *baseline = sweep_baseline_text(s);
     if (baseline) printf("baseline: %s\n", baseline);
     free(baseline);

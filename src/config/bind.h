@@ -11,7 +11,7 @@
 
 /* What was given for one parameter. */
 struct given {
-    bool is_given;
+    bool is_given, is_equal; /* is_equal: by [equal] of a sweep */
     struct srcloc loc;       /* of the value; file borrowed */
     const char *source_text; /* of the file; borrowed */
     uint64_t n;              /* values; above 1: an axis. May be huge for a range: then `values` is NULL */

@@ -19,24 +19,25 @@
 
 /* ---- technologies -------------------------------------------------------------------------------------------------------- */
 
-static const char *const technology_columns[] = {"name",   "method", "node_nm", "vdd_v", "area",
-                                                 "energy", "delay",  "power",   "source"};
+static const char *const technology_columns[] = {"name",      "method", "node_nm", "vdd_v", "area",
+                                                 "sram_area", "energy", "delay",   "power", "source"};
 enum { TECHNOLOGY_COLUMNS = sizeof technology_columns / sizeof *technology_columns };
 
 /* What a node has: beyond these it is no transistor, and models would come to no numbers. */
-static const struct csv_range technology_ranges[] = {{0.1, 1e5}, {0.01, 100}, {1e-9, 1e9}, {1e-9, 1e9}, {1e-9, 1e9}, {1e-9, 1e9}};
+static const struct csv_range technology_ranges[] = {{0.1, 1e5},  {0.01, 100}, {1e-9, 1e9}, {1e-9, 1e9},
+                                                     {1e-9, 1e9}, {1e-9, 1e9}, {1e-9, 1e9}};
 
 static bool read_technology(struct catalog *c, const struct csv_table *t, size_t row, struct diags *diags)
 {
     char **cells = t->rows[row].cells;
     struct dse_technology *e = xcalloc(1, sizeof *e);
-    double *const numbers[] = {&e->node_nm, &e->vdd_v, &e->area, &e->energy, &e->delay, &e->power};
+    double *const numbers[] = {&e->node_nm, &e->vdd_v, &e->area, &e->sram_area, &e->energy, &e->delay, &e->power};
     bool ok = true;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         ok = csv_table_quantity(t, row, 2 + i, i > 0, technology_ranges[i], numbers[i], diags) && ok;
     if (catalog_find(c, DSE_KIND_TECHNOLOGY, cells[0]))
         ok = diags_input(diags, csv_table_loc(t, row), t->text, NULL, "technology \"%s\" stands here twice", cells[0]);
-    e->entry = (struct dse_entry){catalog_intern(c, cells[0]), catalog_intern(c, cells[8])};
+    e->entry = (struct dse_entry){catalog_intern(c, cells[0]), catalog_intern(c, cells[9])};
     e->method = catalog_intern(c, cells[1]);
     catalog_add(c, DSE_KIND_TECHNOLOGY, &e->entry);
     return ok;

@@ -190,6 +190,7 @@ static bool read_params(struct reading *r)
         struct binding *b = node->type == TOML_TABLE ? find_binding(r, node->key) : NULL;
         ok = (b ? read_model_params(r, b, node) : read_shared_param(r, node)) && ok;
     }
+    ok = sweep_read_equal(r) && ok;
     for (size_t m = 0; m < r->out->n_models; m++) ok = binding_finish(r->out->bindings[m], r->diags) && ok;
     return ok;
 }
@@ -257,8 +258,8 @@ static char *first_comment(const char *text)
 
 static void read_all(struct reading *r)
 {
-    static const char *const keys[] = {"sweep",   "params",   "constraints", "derive",   "objectives", "sample", "figures",
-                                       "catalog", "baseline", "refine",      "requests", "search",     "quality"};
+    static const char *const keys[] = {"sweep",   "params",   "constraints", "derive",   "objectives", "sample",  "figures",
+                                       "catalog", "baseline", "refine",      "requests", "search",     "quality", "equal"};
     toml_check_keys(r->doc, &r->doc->root, keys, sizeof keys / sizeof *keys, r->diags);
     read_catalog(r); /* before [params], which may name its entries */
     read_sweep(r);
@@ -315,6 +316,7 @@ void sweep_file_free(struct sweep_file *s)
     binding_free(s->baseline);
     request_mix_release(&s->requests);
     free(s->requests_text);
+    free(s->equal_text);
     free(s->requests_option);
     free_expressions(s->constraints, s->n_constraints);
     free_expressions(s->derived, s->n_derived);

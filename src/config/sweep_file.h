@@ -52,6 +52,7 @@ struct sweep_file {
     char *name;
     struct binding **bindings; /* one a model, in the order of `models` */
     size_t n_models;
+    char *equal_text;            /* [equal]: "technology = 7nm (not swiftkv), capacity_gib = 64"; NULL: there is none */
     enum fidelity fidelity;      /* of the row that every point gets */
     bool refine;                 /* the front and its neighbours get rows at event level as well, which all models have */
     uint64_t refine_runs;        /* the most such rows */

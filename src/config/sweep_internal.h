@@ -1,5 +1,5 @@
 /* The inside of reading a sweep file, shared by sweep_file.c, sweep_fidelity.c, sweep_baseline.c, sweep_requests.c,
- * sweep_sampling.c, sweep_exprs.c and sweep_quality.c. */
+ * sweep_sampling.c, sweep_exprs.c, sweep_equal.c and sweep_quality.c. */
 #ifndef DSE_CONFIG_SWEEP_INTERNAL_H
 #define DSE_CONFIG_SWEEP_INTERNAL_H
 
@@ -19,6 +19,8 @@ const struct model *sweep_find_model(struct reading *r, const struct toml_node *
 /* Read the key `fidelity` of [sweep], whose models have been read, and the section [refine]. */
 bool sweep_read_fidelity(struct reading *r, const struct toml_node *sweep);
 bool sweep_read_refine(struct reading *r);
+/* Read [equal], after [params], and before bindings are finished. */
+bool sweep_read_equal(struct reading *r);
 /* Read [baseline]. */
 bool sweep_read_baseline(struct reading *r);
 /* Read [requests], after [params] and [baseline], which must not give what a mix of requests sets. */

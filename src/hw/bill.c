@@ -127,10 +127,30 @@ double bill_most_stacks(const struct dse_bill *b)
            dse_floor(dse_physical(book, DSE_C_reticle_long_mm) / dse_constant(book, edge, DSE_LOW, DSE_PRICE_YEAR_LAST));
 }
 
+/* Of a chip that is built, where its design is counted. */
+static const char *why_no_design(const struct dse_bill *b)
+{
+    const struct dse_economics *e = b->economics;
+    if (b->is_bought || e->units == 0) return NULL;
+    if (isnan(b->die_mm2)) return no_area;
+    const int node = dse_node_of(b->node_nm), first = DSE_C_design_usd_65nm + node, more = DSE_C_mask_set_usd_65nm + node;
+    if (node < 0) return no_node;
+    if (lacks(e, first)) return lacking[first];
+    if (e->mask_sets > 1 && lacks(e, more)) return lacking[more];
+    return isnan(dse_physical(e->costs, DSE_C_design_area_share)) ? lacking[DSE_C_design_area_share] : NULL;
+}
+
+/* With its share of the design. */
+static const char *why_no_whole_die(const struct dse_bill *b)
+{
+    const char *why = why_no_die(b);
+    return why ? why : why_no_design(b);
+}
+
 static const char *why_no_system(const struct dse_bill *b)
 {
     if (b->is_bought) return isnan(b->price_usd[b->economics->prices]) ? no_price : NULL;
-    const char *why = why_no_die(b);
+    const char *why = why_no_whole_die(b);
     if (!why && b->stacks > 0 && b->stacks > bill_most_stacks(b)) why = no_edge;
     return why ? why : why_no_memory(b, DSE_C_memory_usd_gb_hbm2);
 }
@@ -146,7 +166,8 @@ static const char *why_no_carbon(const struct dse_bill *b)
 
 const char *dse_bill_why_null(const struct dse_bill *b, const char *metric)
 {
-    if (strcmp(metric, "die_usd") == 0) return b->economics ? why_no_die(b) : no_book;
+    if (strcmp(metric, "die_usd") == 0) return b->economics ? why_no_whole_die(b) : no_book;
+    if (strcmp(metric, "design_usd") == 0) return b->economics ? why_no_design(b) : no_book;
     if (strcmp(metric, "system_usd") == 0) return b->economics ? why_no_system(b) : no_book;
     if (strcmp(metric, "embodied_kgco2") == 0 || strcmp(metric, "gco2_per_mtoken") == 0)
         return b->economics ? why_no_carbon(b) : no_book;
@@ -166,6 +187,22 @@ double bill_die_usd(const struct dse_bill *b)
     if (!(b->die_mm2 <= b->dies * dse_physical(b->economics->costs, DSE_C_reticle_mm2))) return (double)NAN;
     const struct dse_die_price d = dse_die_of(&wafer, b->die_mm2 / b->dies);
     return d.good_usd * (1 + dse_price(b->economics, DSE_C_die_test_share));
+}
+
+double dse_design_usd(const struct dse_economics *e, double node_nm, double mm2)
+{
+    const double of_mm2 = 300; /* what the book has */
+    const int node = dse_node_of(node_nm);
+    if (node < 0) return (double)NAN;
+    const double by_area = dse_physical(e->costs, DSE_C_design_area_share);
+    const double masks = e->mask_sets > 1 ? (double)(e->mask_sets - 1) * dse_price(e, DSE_C_mask_set_usd_65nm + node) : 0;
+    return dse_price(e, DSE_C_design_usd_65nm + node) * (1 - by_area + by_area * mm2 / of_mm2) + masks;
+}
+
+double bill_design_usd(const struct dse_bill *b, double units)
+{
+    if (b->is_bought || units == 0) return 0;
+    return dse_design_usd(b->economics, b->node_nm, b->die_mm2 / b->dies) / units;
 }
 
 /* Memory is bought in stacks that hold no less than a stack does. */
@@ -275,7 +312,7 @@ void dse_bill_price(const struct dse_bill *b, double watts, double tokens_per_s,
 {
     const struct dse_economics *e = b->economics;
     const double unknown = (double)NAN;
-    *ret = (struct dse_priced){unknown, unknown, unknown, unknown, unknown};
+    *ret = (struct dse_priced){unknown, unknown, unknown, unknown, unknown, unknown};
     if (!e) return;
     double factor, besides_w;
     bill_server_watts(b, &factor, &besides_w);
@@ -284,8 +321,10 @@ void dse_bill_price(const struct dse_bill *b, double watts, double tokens_per_s,
     const double average_w = (e->busy_share * each_w + (1 - e->busy_share) * idle_w) * factor + besides_w;
     const double average_tokens_per_s = e->busy_share * tokens_per_s;
     const double a_mtoken = dse_usd_per_mtoken(1, e->life_years, average_tokens_per_s); /* of what is paid over the life */
-    ret->die_usd = bill_die_usd(b);
-    const double device_usd = b->is_bought ? b->price_usd[e->prices] : bill_built_usd(b, ret->die_usd);
+    const double die_usd = bill_die_usd(b), design_usd = bill_design_usd(b, (double)e->units);
+    ret->die_usd = die_usd + design_usd;
+    ret->design_usd = b->devices * b->dies * design_usd;
+    const double device_usd = b->is_bought ? b->price_usd[e->prices] : bill_built_usd(b, die_usd) + b->dies * design_usd;
     const double server_usd = bill_with_server_usd(b, device_usd, peak_w);
     ret->system_usd = b->devices * server_usd;
     if (e->tenure == DSE_RENTED) {

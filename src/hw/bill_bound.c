@@ -65,11 +65,24 @@ static struct dse_interval built_bound(const struct range *r, struct dse_interva
     return between(bill_built_usd(&r->lo, one_die_usd.lo), bill_built_usd(&most, one_die_usd.hi));
 }
 
+/* C24 of one die: it grows with the area and the sets of masks, and falls with the units, from one on; none is nothing. */
+static struct dse_interval design_bound(const struct range *r)
+{
+    const int64_t few = r->at_lo.units > 0 ? r->at_lo.units : 1, many = r->at_hi.units;
+    if (r->lo.is_bought || many == 0) return dse_iv_of(0);
+    struct dse_bill least = r->lo, most = r->hi;
+    least.dies = r->hi.dies;
+    most.dies = r->lo.dies;
+    const struct dse_interval some = between(bill_design_usd(&least, (double)many), bill_design_usd(&most, (double)few));
+    return r->at_lo.units > 0 ? some : dse_iv_hull(dse_iv_of(0), some);
+}
+
 static struct dse_interval device_bound(const struct range *r, struct dse_interval one_die_usd)
 {
     const int32_t band = r->at_lo.prices;
     if (r->lo.is_bought) return between(r->lo.price_usd[band], r->hi.price_usd[band]);
-    return built_bound(r, one_die_usd);
+    const struct dse_interval dies = dse_iv(r->lo.dies, r->hi.dies);
+    return dse_iv_add(built_bound(r, one_die_usd), dse_iv_mul(dies, design_bound(r)));
 }
 
 static struct dse_interval embodied_bound(const struct range *r)
@@ -189,7 +202,9 @@ static void price_bound(const struct range *r, const struct terms *t, struct dse
     const struct dse_interval one_die = die_bound(r);
     const struct dse_interval server = server_bound(r, device_bound(r, one_die), &supply_usd_w);
     const int32_t band = r->at_lo.prices;
-    ret->die_usd = one_die;
+    const struct dse_interval design = design_bound(r);
+    ret->die_usd = dse_iv_add(one_die, design);
+    ret->design_usd = dse_iv_mul(devices, dse_iv_mul(dse_iv(r->lo.dies, r->hi.dies), design));
     ret->system_usd = dse_iv_mul(devices, dse_iv_add(server, dse_iv_scale(t->peak_w, supply_usd_w)));
     ret->usd_per_mtoken =
         r->at_lo.tenure == DSE_RENTED
@@ -205,7 +220,7 @@ void dse_bill_bound(const struct dse_bill *lo, const struct dse_bill *hi, struct
                     struct dse_interval tokens_per_s, struct dse_interval joules_a_token, struct dse_priced_bound *ret)
 {
     const struct dse_interval none = dse_unbounded;
-    *ret = (struct dse_priced_bound){none, none, none, none, none};
+    *ret = (struct dse_priced_bound){none, none, none, none, none, none};
     if (!lo->economics || !hi->economics) return;
     for (int64_t year = lo->economics->price_year; year <= hi->economics->price_year; year++) {
         struct range r;
@@ -216,6 +231,7 @@ void dse_bill_bound(const struct dse_bill *lo, const struct dse_bill *hi, struct
         price_bound(&r, &t, &p);
         const bool is_first = year == lo->economics->price_year;
         ret->die_usd = is_first ? p.die_usd : dse_iv_hull(ret->die_usd, p.die_usd);
+        ret->design_usd = is_first ? p.design_usd : dse_iv_hull(ret->design_usd, p.design_usd);
         ret->system_usd = is_first ? p.system_usd : dse_iv_hull(ret->system_usd, p.system_usd);
         ret->usd_per_mtoken = is_first ? p.usd_per_mtoken : dse_iv_hull(ret->usd_per_mtoken, p.usd_per_mtoken);
         ret->embodied_kgco2 = is_first ? p.embodied_kgco2 : dse_iv_hull(ret->embodied_kgco2, p.embodied_kgco2);

@@ -18,7 +18,7 @@ _Static_assert(sizeof dse_grid_names / sizeof *dse_grid_names == DSE_C_grid_g_ko
 #define NODE(nm) nm,
 const double dse_node_nm[DSE_NODE_COUNT] = {DSE_NODES(NODE)};
 #undef NODE
-_Static_assert(DSE_C_wafer_usd_3nm - DSE_C_wafer_usd_65nm + 1 == DSE_NODE_COUNT, "a family has a member for each node");
+_Static_assert(DSE_C_wafer_usd_2nm - DSE_C_wafer_usd_65nm + 1 == DSE_NODE_COUNT, "a family has a member for each node");
 _Static_assert(DSE_C_phy_mm2_gddr7 - DSE_C_phy_mm2_hbm2 + 2 == DSE_MEMORY_KINDS, "a family has a member for each kind");
 
 int dse_node_of(double node_nm)
@@ -61,6 +61,9 @@ const struct dse_param dse_economics_params[] = {
                        "docs/cost.md"),
     DSE_PARAM_ENUM(E, grid, dse_grid_names, "electricity that it works with", "docs/cost.md"),
     DSE_PARAM_I64(E, devices_per_server, 1, 64, "that share the rest of a server", "docs/cost.md"),
+    DSE_PARAM_I64(E, units, 0, 1000000000000, "chips made of a design, which pay for it and its masks; 0: neither is counted",
+                  "docs/cost.md, C24"),
+    DSE_PARAM_I64(E, mask_sets, 1, 100, "sets of masks that a design took: the first and one for each respin", "docs/cost.md, C24"),
     DSE_PARAM_END,
 };
 #undef E

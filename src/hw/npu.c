@@ -12,5 +12,6 @@ const struct dse_param dse_npu_fields[] = {
     DSE_PARAM_F64(struct dse_npu, engine_base_w, "W", 0, 1000, "power while it streams and computes next to nothing", ""),
     DSE_PARAM_F64(struct dse_npu, engine_op_pj, "pJ", 0, 1000, "energy of an operation on top of it", ""),
     DSE_PARAM_F64(struct dse_npu, engine_idle_w, "W", 0, 1000, "power while it waits for the host", ""),
+    DSE_PARAM_F64_OPTIONAL(struct dse_npu, node_nm, "nm", 1, 1000, "node of the chip that it is on", ""),
     DSE_PARAM_END,
 };

@@ -8,6 +8,7 @@ static double metric_of(const struct dse_technology *t, enum dse_tech_metric met
 {
     switch (metric) {
     case DSE_TECH_AREA: return t->area;
+    case DSE_TECH_SRAM_AREA: return isnan(t->sram_area) ? t->area : t->sram_area;
     case DSE_TECH_ENERGY: return t->energy;
     case DSE_TECH_DELAY: return t->delay;
     case DSE_TECH_POWER: return t->power;
@@ -32,6 +33,13 @@ double dse_tech_ratio(const struct dse_technology *to, double from_nm, enum dse_
     } while (t != to);
     if (!from) return (double)NAN;
     return metric_of(to, metric) / metric_of(from, metric);
+}
+
+const char *dse_tech_sram_beyond(const struct dse_technology *to, double from_nm)
+{
+    enum { ALIKE_NM = 20 }; /* down to there bit cells shrank as logic did */
+    if (to->node_nm == from_nm || to->node_nm >= ALIKE_NM || !isnan(to->sram_area)) return NULL;
+    return "the area of SRAM goes by that of logic, which has shrunk more below 20 nm (a technology of method tsmc has bit cells)";
 }
 
 /* Is it a supply of the node of `at` that the metric is known for? */

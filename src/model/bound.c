@@ -41,7 +41,7 @@ void dse_totals_narrow(struct dse_totals_bound *t)
 void dse_common_bound(const struct dse_totals_bound *t, struct dse_common *floor, struct dse_common *ceiling)
 {
     const struct dse_interval none = dse_unbounded, rate = over(dse_iv_of(1), t->token_s);
-    struct dse_priced_bound priced = {none, none, none, none, none};
+    struct dse_priced_bound priced = {none, none, none, none, none, none};
     if (t->bill_lo && t->bill_hi) dse_bill_bound(t->bill_lo, t->bill_hi, t->watts, rate, t->token_joules, &priced);
 #define SET(metric, value) dse_bound_set(&floor->metric, &ceiling->metric, value)
     SET(tokens_per_s, rate);
@@ -54,6 +54,7 @@ void dse_common_bound(const struct dse_totals_bound *t, struct dse_common *floor
     SET(compute_utilization, t->compute_utilization);
     SET(dram_utilization, t->dram_utilization);
     SET(die_usd, priced.die_usd);
+    SET(design_usd, priced.design_usd);
     SET(system_usd, priced.system_usd);
     SET(usd_per_mtoken, priced.usd_per_mtoken);
     SET(embodied_kgco2, priced.embodied_kgco2);

@@ -129,6 +129,7 @@ static void add_technology(uint64_t *h, const struct dse_technology *t)
 {
     const double v[] = {t->node_nm, t->vdd_v, t->area, t->energy, t->delay, t->power};
     add_numbers(h, v, sizeof v / sizeof *v);
+    if (!isnan(t->sram_area)) add_number(h, t->sram_area);
 }
 
 static void add_sram(uint64_t *h, const struct dse_sram_table *t)

@@ -21,4 +21,9 @@ bool space_points_equal(const struct space *a, const struct space *b);
  * parameter may have. */
 enum idle space_value_idle(const struct space *sp, const struct field *f, struct value v);
 
+/* Why no point can be built with an entry as the value of a parameter, which does not vary, and some can be, or not for this
+ * reason, with the model's own: a technology that the model's numbers cannot be scaled to. NULL: points can be built. Looked at
+ * are points spread evenly over the space. A string constant. */
+const char *space_refuses(const struct space *sp, const struct field *f, const struct dse_entry *entry);
+
 #endif

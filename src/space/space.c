@@ -330,7 +330,7 @@ struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_point
     space_find_twins(sp);
     if (s->sample.method != SAMPLE_GRID)
         sp->sampler = sampler_new(&s->sample, sp->n_axes, has_continuous(b) ? UINT64_MAX : space_count_of(b));
-    ok = find_varying(sp, diags);
+    ok = find_varying(sp, diags) && space_check_equal(sp, diags);
     make_columns(sp);
     make_reasons(sp);
     for (int i = 0; i < BUDGET_METRICS; i++) {

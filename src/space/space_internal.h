@@ -82,6 +82,8 @@ bool space_has_fronts_of(const struct space *sp, const char *axis);
 /* Check that the tables of the model do not refuse the resolved parameters of this point, which no machine can have then. False
  * with an error at what was given of them. Where the parameters stand on several axes, it is the reason of rows instead. */
 bool space_check_possible(const struct binding *b, const void *point, struct diags *diags);
+/* Can the model take every name that [equal] puts it on? False, with an error at it, where no point can be built with it. */
+bool space_check_equal(const struct space *sp, struct diags *diags);
 /* Which expressions of the sweep apply to this model (space.h): sets both lists. */
 void space_find_applying(struct space *sp);
 

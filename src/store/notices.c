@@ -239,16 +239,23 @@ static bool look_at_model(struct making *m, size_t i)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
-/* Add the notices that come from the sweep itself, whatever the front. */
+/* Add the notices that come from the sweep itself, whatever the front. An older dse kept the unequal defaults alone, as text. */
 static bool add_of_sweep(struct making *m)
 {
     bool there;
     if (!has_column(m, "run", "unequal", &there)) return false;
     if (!there) return true;
-    sqlite3_stmt *stmt = db_prepare(m->db, m->diags, "SELECT unequal FROM run WHERE id = %lld", (long long)m->run);
-    int rc = stmt ? db_step(m->db, stmt, m->diags) : -1;
-    if (rc > 0 && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
-        add_notice(m, "unequal-defaults", (const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_stmt *stmt =
+        db_prepare(m->db, m->diags,
+                   "SELECT json_extract(n.value, '$.kind'), json_extract(n.value, '$.text') FROM run,"
+                   " json_each(CASE WHEN json_valid(unequal) THEN unequal WHEN unequal IS NOT NULL THEN"
+                   " json_array(json_object('kind', 'unequal-defaults', 'text', unequal)) END) n WHERE run.id = %lld",
+                   (long long)m->run);
+    int rc = stmt ? 1 : -1;
+    while (rc > 0 && (rc = db_step(m->db, stmt, m->diags)) > 0) {
+        const char *kind = (const char *)sqlite3_column_text(stmt, 0), *text = (const char *)sqlite3_column_text(stmt, 1);
+        if (kind && text) add_notice(m, kind, text);
+    }
     sqlite3_finalize(stmt);
     return rc >= 0;
 }

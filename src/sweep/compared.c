@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config/equal_terms.h"
 #include "space/idle.h"
 
 #include <dse/sampling.h>
@@ -160,22 +161,51 @@ static void add_parameter(struct text *t, const struct sweep_file *s, struct spa
     text_release(&values);
 }
 
-char *sweep_unequal_defaults(const struct sweep_file *s, struct space *const *spaces)
+/* The parameters that differ, as a list; those of terms have sentences of their own. */
+static void add_parameters(struct text *t, const struct sweep_file *s, struct space *const *spaces)
 {
-    struct text t;
-    text_init(&t);
     bool events = s->refine || s->fidelity == FIDELITY_EVENT_LEVEL;
     for (size_t m = 0; m + 1 < s->n_models; m++) {
         const struct schema *params = &s->bindings[m]->model->params;
         for (size_t i = 0; i < params->n; i++) {
             const char *name = params->fields[i].name;
-            bool before = false;
+            bool before = equal_term_of_param(name) != NULL;
             for (size_t k = 0; k < m && !before; k++) before = schema_find(&s->bindings[k]->model->params, name) != NULL;
             if (s->averages && request_mix_sets(name)) continue;
-            if (!before && (events || !is_event_level_only(name))) add_parameter(&t, s, spaces, name);
+            if (!before && (events || !is_event_level_only(name))) add_parameter(t, s, spaces, name);
         }
     }
-    char *text = t.n ? xasprintf("models of this sweep differ in parameters that it does not give them: %s", t.s) : NULL;
-    text_release(&t);
-    return text;
+}
+
+static void add_notice(struct text *json, const char *kind, const char *text)
+{
+    text_add(json, json->n ? ", {\"kind\": " : "[{\"kind\": ");
+    text_add_json(json, kind);
+    text_add(json, ", \"text\": ");
+    text_add_json(json, text);
+    text_add(json, "}");
+}
+
+static void add_term(void *json, const char *sentence)
+{
+    add_notice(json, "unequal-terms", sentence);
+}
+
+char *sweep_unequal(const struct sweep_file *s, struct space *const *spaces)
+{
+    struct text json, list;
+    text_init(&json);
+    text_init(&list);
+    sweep_unequal_terms(s, spaces, add_term, &json);
+    add_parameters(&list, s, spaces);
+    if (list.n) {
+        char *text = xasprintf("models of this sweep differ in parameters that it does not give them: %s", list.s);
+        add_notice(&json, "unequal-defaults", text);
+        free(text);
+    }
+    text_release(&list);
+    if (json.n) text_add(&json, "]");
+    char *ret = json.n ? text_detach(&json) : NULL;
+    text_release(&json);
+    return ret;
 }

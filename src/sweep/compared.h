@@ -8,10 +8,15 @@
  * NULL: there are none. The caller frees it. */
 char *sweep_axis_ends(const struct sweep_file *s);
 
-/* run.unequal: the parameters that several models have, that the sweep gives to some or none of them, and that have other values
- * in each. Left out are those that only the event level reads, unless the sweep is at event level, what follows from a
- * catalog's entry that is told of itself, and what moves no metric here (space/idle.h). NULL: there are none. The caller frees
- * it. */
-char *sweep_unequal_defaults(const struct sweep_file *s, struct space *const *spaces);
+/* run.unequal: what differs between the models and was not asked for, as notices in JSON (store/notices.h): first the terms of
+ * [equal], then the parameters that several models have under one name, that the sweep gives to some or none of them, and that have
+ * other values in each. Left out are those that only the event level reads, unless the sweep is at event level, what follows from
+ * a catalog's entry that is told of itself, and what moves no metric here (space/idle.h). NULL: nothing. The caller frees it. */
+char *sweep_unequal(const struct sweep_file *s, struct space *const *spaces);
+/* Of it, the terms (config/equal_terms.h): tell is called with a sentence for each in which models differ and not all of them
+ * were given theirs, or were put on one by [equal] while others could not be; and for what a GB of memory costs, where the sweep
+ * asks for dollars. */
+void sweep_unequal_terms(const struct sweep_file *s, struct space *const *spaces, void (*tell)(void *user, const char *sentence),
+                         void *user);
 
 #endif

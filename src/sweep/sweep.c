@@ -317,7 +317,7 @@ struct store *sweep_open_store(const struct sweep_file *s, const struct sweep_op
     struct goal goal;
     goal_of_sweep(&goal, s);
     char *shard = shard_text(options), *objectives = goal_text(&goal), *axes = axis_names(s), *baseline = sweep_baseline_text(s);
-    char *requests = sweep_requests_description(s), *ends = sweep_axis_ends(s), *unequal = sweep_unequal_defaults(s, spaces),
+    char *requests = sweep_requests_description(s), *ends = sweep_axis_ends(s), *unequal = sweep_unequal(s, spaces),
          *catalog = sweep_entries(s, spaces);
     struct run_info info = {.sweep = s->name,
                             .sweep_text = s->doc->text,

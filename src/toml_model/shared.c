@@ -190,6 +190,11 @@ static double technology_area(const struct shared *s, const double *a)
     return ratio(s, a, DSE_TECH_AREA);
 }
 
+static double technology_sram_area(const struct shared *s, const double *a)
+{
+    return ratio(s, a, DSE_TECH_SRAM_AREA);
+}
+
 static double technology_energy(const struct shared *s, const double *a)
 {
     return ratio(s, a, DSE_TECH_ENERGY);
@@ -337,6 +342,7 @@ const struct shared_function shared_functions[] = {
     {"footprint", "B", {"1"}, "workload.footprint with so many positions in the cache", OF_WORKLOAD, footprint_at},
     {"cache_target", "1", {"1"}, "positions that stay of so many", OF_CACHE, target},
     {"technology_area", "1", {"@technologies", "m"}, "area in the technology over that in a node", 0, technology_area},
+    {"technology_sram_area", "1", {"@technologies", "m"}, "the same of SRAM", 0, technology_sram_area},
     {"technology_energy", "1", {"@technologies", "m"}, "the same of the energy of an operation", 0, technology_energy},
     {"technology_power", "1", {"@technologies", "m"}, "the same of power", 0, technology_power},
     {"technology_node", "m", {"@technologies"}, "the node of the technology", 0, technology_node},

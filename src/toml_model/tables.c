@@ -96,6 +96,7 @@ static void make_without(struct toml_model *m)
         {TOTAL_BYTES, TOTAL_PEAK_BYTES, "dram_utilization"},
         {TOTAL_DIE, TOTAL_DIE, "dollars"},
         {TOTAL_DIE, TOTAL_DIE, "die_usd"},
+        {TOTAL_DIE, TOTAL_DIE, "design_usd"},
         {TOTAL_DIE, TOTAL_DIE, "system_usd"},
         {TOTAL_DIE, TOTAL_ENERGY, "usd_per_mtoken"},
         {TOTAL_DIE, TOTAL_DIE, "embodied_kgco2"},

@@ -73,16 +73,85 @@ per = ["context"]
 TOML
 "$DSE" sweep unequal.toml -o unequal.db --no-figures >front.txt 2>said.txt
 says 'note: models of this sweep differ in parameters that it does not give them: ' said.txt
-says 'dram_efficiency (lad 0.871, veda 1)' said.txt
+says "note: share of the DRAM's peak that is sustained: lad is at 0.871, veda at 1; [equal] dram_efficiency = 0.871 puts lad, veda on one" said.txt
+says 'note: process node: lad is at 22nm, veda at 28nm; [equal] technology = "22nm" puts lad, veda on one' said.txt
 says 'batch (lad 12, veda 1)' said.txt
 says 'clock_ghz (lad 1, veda 2)' said.txt
-says 'memory (lad hbm2-5cube, veda hbm-256)' said.txt
+says 'note: DRAM: lad is at hbm2-5cube, veda at hbm-256; [equal] memory = "hbm2-5cube" puts lad, veda on one' said.txt
+says 'note: capacity of the DRAM [GiB]: lad is at 40, veda at 16; [equal] capacity_gib = 40 puts lad, veda on one' said.txt
 silent 'channels (' said.txt # follows from the memory, which is there
 silent 'bandwidth_gbs' said.txt
+silent 'start of an exchange' said.txt # of one chip there is none
+silent 'price of a GB' said.txt # nobody asks for dollars
 silent 'layers_simulated' said.txt # closed form does not read it
 sed 's/^bandwidth_gbs = 256/&\ndram_efficiency = 0.9/; s/"unequal"/"equal"/' unequal.toml >equal.toml
 "$DSE" sweep equal.toml -o equal.db --no-figures >front.txt 2>said.txt
 silent 'dram_efficiency' said.txt
+
+# A node that the models can be scaled to is proposed, by the name that gives it: that of a chip that is sold, where there is one.
+sed -e 's/"veda"\]/"veda", "swiftkv", "ane"]/; s/^\[params.veda\]/[params.ane]\nnpu = ["m1", "m3"]\n&/; s/"unequal"/"sold"/' unequal.toml >sold.toml
+"$DSE" sweep sold.toml -o sold.db --no-figures >front.txt 2>said.txt
+says 'note: process node: lad is at 22nm, veda at 28nm, swiftkv at 16nm (its fpga), ane at 5nm and 3nm (its npu); [equal] technology = "tsmc-16nm" puts lad, veda, swiftkv on one, but not ane' said.txt
+
+# [equal] puts models on one value, as if [params] of each gave it: the same rows, and no notice.
+cat >given.toml <<'TOML'
+[sweep]
+name = "terms"
+models = ["lad", "veda", "flashdecoding"]
+[params]
+context = [512, 1024]
+batch = 8
+eviction = "none"
+boundary = "bulk"
+[params.lad]
+technology = "7nm"
+capacity_gib = 64
+dram_efficiency = 0.9
+[params.veda]
+technology = "7nm"
+capacity_gib = 64
+dram_efficiency = 0.9
+[params.flashdecoding]
+capacity_gib = 64
+attention_efficiency = 0.9
+linear_efficiency = 0.9
+[objectives]
+tokens_per_s = "max"
+energy_mj = "min"
+TOML
+sed -e '/^\[params\./,/^linear/d' -e 's/^\[objectives\]/[equal]\ntechnology = "7nm"\ncapacity_gib = 64\ndram_efficiency = 0.9\n&/' given.toml >terms.toml
+"$DSE" sweep terms.toml --dry-run >said.txt
+says 'equal: technology = 7nm, capacity_gib = 64, dram_efficiency = 0.9' said.txt
+"$DSE" sweep given.toml -o terms.db --no-figures --quiet >/dev/null 2>&1
+"$DSE" sweep terms.toml -o terms.db --no-figures >/dev/null 2>said.txt
+says 'already' said.txt # the same run
+for term in 'process node' 'capacity of' "share of the DRAM" ; do silent "note: $term" said.txt; done
+says 'note: DRAM: lad is at hbm2-5cube, veda at hbm-256, flashdecoding at hbm2e (its gpu); [equal] memory = "hbm2e-a100-80gb" puts lad, veda, flashdecoding on one' said.txt
+# A model that is left out is told of; the report and `dse pareto` have the sentences that the sweep printed.
+sed -e 's/"7nm"/{ value = "22nm", except = ["flashdecoding"] }/; s/"terms"/"apart"/' terms.toml >apart.toml
+"$DSE" sweep apart.toml --dry-run >said.txt
+says 'equal: technology = 22nm (not flashdecoding), capacity' said.txt
+"$DSE" sweep apart.toml -o apart.db --no-figures >/dev/null 2>said.txt
+says 'note: process node: lad is at 22nm, veda at 22nm, flashdecoding at 7nm (its gpu); [equal] leaves out flashdecoding' said.txt
+"$DSE" pareto apart.db >/dev/null 2>again.txt
+grep '^note: ' said.txt >a.txt
+grep '^note: ' again.txt >b.txt
+diff -u a.txt b.txt || fail "pareto has other notices than the sweep"
+[ "$(sqlite3 apart.db "select count(*) from run, json_each(notices) where json_extract(value, '\$.kind') = 'unequal-terms'")" -ge 3 ] || fail "no notices of terms"
+# Where one exchanges, the start of it is told, in the unit that each model has it in.
+sed -e 's/^batch.*/&\ntensor_parallel = 2/; s/"terms"/"starts"/' terms.toml >starts.toml
+"$DSE" sweep starts.toml -o starts.db --no-figures >/dev/null 2>said.txt
+says 'note: start of an exchange between chips [us]: lad is at 0, veda at 0, flashdecoding at 13200 (nccl_start_cycles)' said.txt
+# The documents have a word on each term.
+printf '[sweep]\nname = "n"\nmodels = ["lad"]\n[equal]\nnone = 1\n' >none.toml
+"$DSE" sweep none.toml --dry-run >/dev/null 2>said.txt && fail "a term that is none"
+terms=$(sed -n 's/.*the terms are \(.*\); a parameter.*/\1/p' said.txt | tr -d ,)
+[ -n "$terms" ] || fail "$(cat said.txt)"
+for term in $terms; do grep -q "^|.*\`$term\`" "$2/docs/sweep-file.md" || fail "docs/sweep-file.md has no $term"; done
+# A run of an older dse kept a sentence.
+sqlite3 apart.db "update run set unequal = 'models differ', notices = null; delete from digest; update run set digests = null"
+"$DSE" pareto apart.db --min energy_mj >/dev/null 2>said.txt
+says 'note: models differ' said.txt
 
 # What the sweep's fidelity does not read is told at its place: as an axis it gives the same rows.
 cat >unread.toml <<'TOML'
@@ -153,7 +222,7 @@ printf '[derive]\ncorner = "link_gbs > 15 && context == 1000"\n' | cat whole.tom
 # Nor does a comparison tell of links that machines of one chip have otherwise.
 "$DSE" sweep idle.toml --fresh -o idle.db --no-figures --quiet >/dev/null 2>&1
 sqlite3 idle.db 'select unequal from run' >said.txt
-says 'memory (' said.txt
+says 'DRAM: lad is at hbm2-5cube, swiftkv at' said.txt
 silent 'interconnect (' said.txt
 "$DSE" sweep moving.toml --fresh -o moving.db --no-figures --quiet >/dev/null 2>&1
 sqlite3 moving.db 'select unequal from run' >said.txt
@@ -199,6 +268,7 @@ latency_us = "min"
 TOML
 "$DSE" sweep dollars.toml -o dollars.db --no-figures >front.txt 2>said.txt
 says "note: dollars of these models are not of one kind (lad cost, flashdecoding price)" said.txt
+silent 'price of a GB' said.txt # one memory is priced
 "$DSE" pareto dollars.db --max tokens_per_s --min latency_us >front.txt 2>said.txt
 says "not of one kind" said.txt # the sweep's own text asks for them
 sed -e 's/usd_per_mtoken = "min"/energy_mj = "min"/' dollars.toml >joules.toml
@@ -206,6 +276,9 @@ sed -e 's/usd_per_mtoken = "min"/energy_mj = "min"/' dollars.toml >joules.toml
 silent "not of one kind" said.txt
 "$DSE" pareto joules.db --min system_usd --min latency_us >front.txt 2>said.txt
 says "not of one kind" said.txt
+sed -e 's/, "flashdecoding"/, "ane"/' dollars.toml >engine.toml
+"$DSE" sweep engine.toml -o dollars.db --fresh --no-figures >front.txt 2>said.txt
+says 'note: price of a GB of memory: lad $7.5 (hbm2), ane $5.83 (lpddr5); it goes with the kind of memory' said.txt
 sed -e 's/, "flashdecoding"/, "veda"/' dollars.toml >chips.toml
 "$DSE" sweep chips.toml -o chips.db --no-figures >front.txt 2>said.txt
 silent "not of one kind" said.txt

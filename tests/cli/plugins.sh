@@ -188,7 +188,7 @@ static struct dse_common of(const void *params)
 {
     const double tiles = ((const struct p *)params)->workload.batch;
     return (struct dse_common){.tokens_per_s = 10 * tiles, .latency_us = 1e5 / tiles, .power_w = tiles, .area_mm2 = 5 + tiles,
-        .die_usd = NAN, .system_usd = NAN, .usd_per_mtoken = NAN, .embodied_kgco2 = NAN, .gco2_per_mtoken = NAN};
+        .die_usd = NAN, .design_usd = NAN, .system_usd = NAN, .usd_per_mtoken = NAN, .embodied_kgco2 = NAN, .gco2_per_mtoken = NAN};
 }
 static void estimate(const void *p, void *m, struct dse_breakdown *b) { (void)b; *(struct dse_common *)m = of(p); }
 static bool bound(const void *lo, const void *hi, void *floor, void *ceiling)

@@ -29,7 +29,8 @@ static inline struct dse_economics economics_of(const char *book, int64_t year)
                               .busy_share = (double)NAN,
                               .pue = (double)NAN,
                               .electricity_usd_kwh = (double)NAN,
-                              .devices_per_server = 8};
+                              .devices_per_server = 8,
+                              .mask_sets = 1};
     dse_economics_resolve(&e);
     return e;
 }

@@ -226,7 +226,7 @@ static void refuse_shipped(const char *name, const char *text, int line, int col
 static void catalog__refuses_a_broken_data_directory(void **state)
 {
     (void)state;
-    static const char technology[] = "name,method,node_nm,vdd_v,area,energy,delay,power,source\n";
+    static const char technology[] = "name,method,node_nm,vdd_v,area,sram_area,energy,delay,power,source\n";
     static const char sram[] =
         "name,node_nm,capacity_mib,word_bits,area_mm2,read_pj,write_pj,leakage_mw,dynamic_mw,access_ns,source\n";
     static const char profile[] = "context,centers,large,active,updates,hit_ratio\n";
@@ -236,10 +236,10 @@ static void catalog__refuses_a_broken_data_directory(void **state)
     refuse_shipped("catalog/costs.toml", "source = \"x\"\n[wafer_mm]\ntypical = 300\nevidence = \"A\"\nsource = \"x\"\n", 2, 2,
                    "wafer_mm has no year");
     refuse_shipped("catalog/technology.csv", NULL, 0, 0, "No such file");
-    char *text = xasprintf("%sa,m,7,,1,,,,x\na,m,8,,1,,,,x\n", technology);
+    char *text = xasprintf("%sa,m,7,,1,,,,,x\na,m,8,,1,,,,,x\n", technology);
     refuse_shipped("catalog/technology.csv", text, 3, 1, "stands here twice");
     free(text);
-    text = xasprintf("%sa,m,,,1,,,,x\n", technology);
+    text = xasprintf("%sa,m,,,1,,,,,x\n", technology);
     refuse_shipped("catalog/technology.csv", text, 2, 5, "node_nm: \"\" is not a finite number");
     free(text);
     text = xasprintf("%sa,22,1,64,1,,,,,,x\nb,22,1,64,1,,,,,,x\na,22,2,64,1,,,,,,x\n", sram);

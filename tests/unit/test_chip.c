@@ -96,6 +96,30 @@ static void supply__grows_with_the_clock_and_ends_where_the_law_does(void **stat
     }
 }
 
+/* The foundry announces two numbers of a node over the one before: how much faster it is at the same power, which the catalog has,
+ * and what it takes at the same speed, which it has not. The law of supplies makes the second of the first. */
+static void supply__gives_the_power_at_the_same_speed_that_was_announced(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *technology;
+        double before_nm, power, within; /* over the node before, at its speed */
+    } cases[] = {{"tsmc-22nm", 28, 0.65, 0.2}, {"tsmc-16nm", 28, 0.3 / 0.7, 0.26}, {"tsmc-7nm", 16, 0.4, 0.18},
+                 {"tsmc-5nm", 7, 0.7, 0.08},   {"tsmc-4nm", 5, 0.78, 0.08},        {"tsmc-3nm", 5, 0.66, 0.08},
+                 {"tsmc-2nm", 3, 0.725, 0.08}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct dse_technology *t =
+            (const struct dse_technology *)(const void *)catalog_find(catalog, DSE_KIND_TECHNOLOGY, cases[i].technology);
+        struct dse_supply s;
+        assert_non_null(t);
+        assert_true(dse_supply_at(book(), t, cases[i].before_nm, 1, 1, &s));
+        const double power = dse_tech_ratio(t, cases[i].before_nm, DSE_TECH_ENERGY) * s.energy;
+        print_message("%s over %g nm at the same speed: %.3f of its power, announced %.3f\n", cases[i].technology,
+                      cases[i].before_nm, power, cases[i].power);
+        assert_near("power at the same speed", power / cases[i].power, 1, cases[i].within);
+    }
+}
+
 /* The node is faster by its delay: the same clock asks for less. A node without a law runs at its nominal supply, no faster. */
 static void supply__of_another_node_goes_by_its_delay(void **state)
 {
@@ -255,6 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(supply__is_that_of_the_delays_published_for_a_library),
         cmocka_unit_test(supply__grows_with_the_clock_and_ends_where_the_law_does),
+        cmocka_unit_test(supply__gives_the_power_at_the_same_speed_that_was_announced),
         cmocka_unit_test(supply__of_another_node_goes_by_its_delay),
         cmocka_unit_test(die__has_the_stacks_that_its_bandwidth_takes),
         cmocka_unit_test(die__counts_the_pins_of_every_memory),

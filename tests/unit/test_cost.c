@@ -378,6 +378,55 @@ static double compute(const struct cost_case *c)
     return (double)NAN;
 }
 
+/* Chiplet Actuary (chiplet-actuary@b85c29f84397, parameter.ini and spec.py): of the cost at 300 mm2, a half goes by the area of the
+ * modules, 0.3 by that of the chip, and the rest is fixed: a chip of one module of that size has all three. */
+static void design__is_that_of_chiplet_actuary(void **state)
+{
+    (void)state;
+    static const struct {
+        double node_nm, at_300_mm2, mm2;
+    } cases[] = {{7, 29.8e7, 800}, {7, 29.8e7, 400}, {5, 54.2e7, 800}, {14, 10.6e7, 450}, {28, 5.1e7, 300}, {3, 100e7, 100}};
+    const struct dse_economics e = economics_of("public", 2026);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double at = cases[i].at_300_mm2, mm2 = cases[i].mm2;
+        const double theirs = mm2 * (0.5 * at / 300) + mm2 * (0.3 * at / 300) + (1 - 0.5 - 0.3) * at;
+        assert_true(fabs(dse_design_usd(&e, cases[i].node_nm, mm2) / theirs - 1) < 1e-12);
+    }
+    assert_true(fabs(dse_design_usd(&e, 7, 800) - 695333333.333) < 1);
+    assert_true(isnan(dse_design_usd(&e, 2, 100)));
+}
+
+/* Each chip pays its share: of a system of four devices in 7 nm, half a million chips and one respin (10.5 million dollars). */
+static void design__is_paid_by_the_chips_that_are_made(void **state)
+{
+    (void)state;
+    struct dse_economics free = economics_of("public", 2026), paid = free;
+    paid.units = 500000;
+    paid.mask_sets = 2;
+    const double none = (double)NAN, each = (29.8e7 * (0.2 + 0.8 * 400 / 300) + 10.5e6) / 500000;
+    struct dse_bill bill = {&free, .devices = 4, .dies = 1, .die_mm2 = 400, .node_nm = 7, .peak_w = none, .idle_w = none};
+    struct dse_priced before, after, bought;
+    dse_bill_price(&bill, 400, 1000, &before);
+    bill.economics = &paid;
+    dse_bill_price(&bill, 400, 1000, &after);
+    assert_true(before.design_usd == 0);
+    assert_true(fabs(after.die_usd - before.die_usd - each) < 1e-9 * each);
+    assert_true(fabs(after.design_usd - 4 * each) < 1e-9 * each);
+    assert_true(fabs(after.system_usd - before.system_usd - 4 * each) < 1e-9 * after.system_usd);
+    assert_true(after.usd_per_mtoken > before.usd_per_mtoken);
+    bill.is_bought = true; /* its price has it */
+    bill.price_usd[DSE_TYPICAL] = 10000;
+    dse_bill_price(&bill, 400, 1000, &bought);
+    assert_true(bought.design_usd == 0 && bought.die_usd == before.die_usd);
+    bill.is_bought = false;
+    bill.node_nm = 65;
+    assert_non_null(dse_bill_why_null(&bill, "design_usd"));
+    bill.node_nm = 3;
+    assert_string_equal(dse_bill_why_null(&bill, "design_usd"), "the book of costs has no mask_set_usd_3nm");
+    paid.mask_sets = 1;
+    assert_null(dse_bill_why_null(&bill, "design_usd"));
+}
+
 static void worked__every_case_comes_out(void **state)
 {
     (void)state;
@@ -418,6 +467,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worked__every_case_comes_out),
+        cmocka_unit_test(design__is_that_of_chiplet_actuary),
+        cmocka_unit_test(design__is_paid_by_the_chips_that_are_made),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

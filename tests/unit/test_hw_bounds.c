@@ -202,6 +202,7 @@ static void ask_chip(bool is_point)
         const struct dse_bill bill = dse_bill_of_chip(&p->economics, is_point ? 1 : 1 + uniform(), d.area_mm2, nm, &p->dram);
         dse_bill_price(&bill, watts_of(p), rate_of(p), &v);
         check(is_point, "die_usd", priced.die_usd, v.die_usd);
+        check(is_point, "design_usd", priced.design_usd, v.design_usd);
         check(is_point, "system_usd", priced.system_usd, v.system_usd);
         check(is_point, "usd_per_mtoken", priced.usd_per_mtoken, v.usd_per_mtoken);
         check(is_point, "embodied_kgco2", priced.embodied_kgco2, v.embodied_kgco2);

@@ -35,6 +35,7 @@ static void read_nodes(void)
                                            .node_nm = rows_number(&table, i, "node_nm"),
                                            .vdd_v = rows_number(&table, i, "vdd_v"),
                                            .area = rows_number(&table, i, "area"),
+                                           .sram_area = rows_number(&table, i, "sram_area"),
                                            .energy = rows_number(&table, i, "energy"),
                                            .delay = rows_number(&table, i, "delay"),
                                            .power = rows_number(&table, i, "power")};
@@ -92,6 +93,39 @@ static void deepscale__gives_its_table(void **state)
     assert_close(dse_tech_ratio(node("22nm"), 28, DSE_TECH_ENERGY), 0.30 / 0.37, 1e-15);
     assert_close(dse_tech_ratio(node("7nm"), 65, DSE_TECH_ENERGY), 0.11, 1e-15);
     assert_close(dse_tech_ratio(node("130nm"), 28, DSE_TECH_DELAY), 2.9254, 1e-4);
+}
+
+/* What the foundry announced of each node over the one before; bit cells of SRAM in um2. */
+static void tsmc__gives_what_was_announced(void **state)
+{
+    (void)state;
+    assert_close(dse_tech_ratio(node("tsmc-22nm"), 28, DSE_TECH_AREA), 0.9, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-7nm"), 16, DSE_TECH_AREA), 0.3, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-5nm"), 7, DSE_TECH_AREA), 1 / 1.8, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-4nm"), 5, DSE_TECH_AREA), 1 / 1.06, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-3nm"), 5, DSE_TECH_AREA), 1 / 1.6, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-2nm"), 3, DSE_TECH_AREA), 1 / 1.15, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-5nm"), 7, DSE_TECH_DELAY), 1 / 1.15, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-3nm"), 5, DSE_TECH_DELAY), 1 / 1.18, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-5nm"), 7, DSE_TECH_SRAM_AREA), 0.021 / 0.027, 1e-4);
+    assert_close(dse_tech_ratio(node("tsmc-3nm"), 5, DSE_TECH_SRAM_AREA), 1, 1e-15); /* it does not shrink any more */
+    assert_close(dse_tech_ratio(node("tsmc-2nm"), 3, DSE_TECH_SRAM_AREA), 0.0175 / 0.021, 1e-4);
+    for (size_t i = 0; i < table.n; i++) /* at the nominal supply: faster at the same power */
+        if (strcmp(nodes[i].method, "tsmc") == 0) assert_close(nodes[i].energy, nodes[i].delay * nodes[i].power, 1e-15);
+}
+
+/* A method without areas of SRAM scales it like logic, and says so where bit cells have not kept up: by 6.8 from 28 to 7 nm. */
+static void sram_area__goes_by_logic_where_a_method_has_none(void **state)
+{
+    (void)state;
+    assert_close(dse_tech_ratio(node("7nm"), 28, DSE_TECH_SRAM_AREA), dse_tech_ratio(node("7nm"), 28, DSE_TECH_AREA), 1e-15);
+    assert_close(dse_tech_ratio(node("tsmc-7nm"), 28, DSE_TECH_SRAM_AREA) / dse_tech_ratio(node("7nm"), 28, DSE_TECH_AREA), 6.76,
+                 0.01);
+    assert_non_null(dse_tech_sram_beyond(node("7nm"), 28));
+    assert_non_null(dse_tech_sram_beyond(node("stillmaker-hp-7nm-0.8v"), 32));
+    assert_null(dse_tech_sram_beyond(node("7nm"), 7));
+    assert_null(dse_tech_sram_beyond(node("22nm"), 28));
+    assert_null(dse_tech_sram_beyond(node("tsmc-3nm"), 28));
 }
 
 /* The energy factor of 32 nm HP at 0.9 V in the authors' own correction note is 0.4571. */
@@ -177,6 +211,8 @@ int main(void)
         cmocka_unit_test(ratio__of_a_node_to_itself_is_one),
         cmocka_unit_test(ratio__goes_back_and_chains),
         cmocka_unit_test(deepscale__gives_its_table),
+        cmocka_unit_test(tsmc__gives_what_was_announced),
+        cmocka_unit_test(sram_area__goes_by_logic_where_a_method_has_none),
         cmocka_unit_test(stillmaker__has_the_published_energy_factor),
         cmocka_unit_test(stillmaker__area_ratios_agree_with_the_matrix),
         cmocka_unit_test(ratio__takes_the_supply_of_the_target),
