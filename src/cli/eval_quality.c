@@ -3,13 +3,14 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/terminal.h"
+#include "config/budget.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of the output's norm: what a point may lose before `dse eval` says so. */
-static const double most_error = 0.1;
+static const double most_error = BUDGET_DEFAULT_ERROR;
 
 static bool is_unknown(const struct standing *s)
 {

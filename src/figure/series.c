@@ -111,12 +111,17 @@ static uint32_t mix(uint32_t a, uint32_t b, double t)
     return colour;
 }
 
+static bool has_slots(const struct series *s)
+{
+    bool all = s->n > 0;
+    for (size_t i = 0; i < s->n; i++) all = all && s->value[i].slot >= 0;
+    return all;
+}
+
 /* The place that a value has among colours and markers: its own slot, or that of the legend where one has none. */
 static size_t slot_of(const struct series *s, size_t place)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (s->value[i].slot < 0) return place;
-    return place < s->n ? (size_t)s->value[s->order[place]].slot : place;
+    return has_slots(s) && place < s->n ? (size_t)s->value[s->order[place]].slot : place;
 }
 
 static uint32_t colour_of(const struct series *s, size_t place, const uint32_t *texts)
@@ -135,7 +140,7 @@ uint32_t series_colour(const struct series *s, size_t place)
 
 uint32_t series_fill(const struct series *s, size_t place)
 {
-    return colour_of(s, place, fills);
+    return colour_of(s, place, has_slots(s) ? distinct : fills);
 }
 
 int series_marker(const struct series *s, size_t place)

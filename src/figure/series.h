@@ -41,7 +41,8 @@ void series_keep_order(struct series *s);
 /* Colour of the value at place i of the legend, 0xRRGGBB: distinct for colour-blind readers (Okabe and Ito) for texts, from dark
  * to light (viridis) for numbers. */
 uint32_t series_colour(const struct series *s, size_t place);
-/* The same of an area, which no marker names: texts get colours whose lightness differs, too, for a print in grey. */
+/* The same of an area, which no marker names: texts get colours whose lightness differs, too, for a print in grey;
+ * values with slots have the colours of these. */
 uint32_t series_fill(const struct series *s, size_t place);
 /* Marker of the value at a place: 0 to SERIES_MARKERS - 1, distinct from its neighbours. */
 enum { SERIES_MARKERS = 6 };
