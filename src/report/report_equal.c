@@ -393,12 +393,24 @@ static void add_sentences(const struct contest_table *t, size_t a, size_t b, siz
     }
 }
 
+/* "[0.03, 0.1]": what the levels above 0 allow. */
+static void add_limits(const struct levels *l, struct text *json)
+{
+    text_add(json, "[");
+    for (size_t level = 1; level < l->known; level++) {
+        if (level > 1) text_add(json, ",");
+        json_number(json, l->budget.limit[l->budget.named][budget_of(l, level)]);
+    }
+    text_add(json, "]");
+}
+
 static void add_contest(const struct report_contest *c, const char *sql, const struct contest_table *t, struct text *json,
                         struct text *said)
 {
     text_add(json, json->s[json->n - 1] == '[' ? "{" : ",{");
     json_key(json, "of"), json_string(json, c->by ? c->by : "model");
     json_key(json, "sql"), json_string(json, sql);
+    json_key(json, "limits"), add_limits(&t->levels, json);
     json_key(json, "unknown"), text_addf(json, "%llu", (unsigned long long)t->unknown);
     json_key(json, "sentences"), text_add(json, "[");
     for (size_t a = 0; a < t->contenders.n; a++)

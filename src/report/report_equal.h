@@ -11,9 +11,10 @@ struct report_contest {
     const char *by;
 };
 
-/* Add "[{of, sql, unknown, sentences}, ...]": for every pair and objective the sentence that says who beats whom by how much among
- * designs whose attention error is within the same limit; the query behind it; and how many designs took no part, their error being
- * unknown. *said gets the sentences, a line each. False with errors when the database cannot be read. */
+/* Add "[{of, sql, limits, unknown, sentences}, ...]": for every pair and objective the sentences that say who beats whom by how
+ * much among designs that are within the same budget; the query behind them, whose `limit` is 0 of exact designs and counts the
+ * limits from 1; and how many designs took no part, as they lose more or nobody knows what. *said gets the sentences, a line each.
+ * False with errors when the database cannot be read. */
 bool report_equal_json(const struct report_run *r, struct text *json, struct text *said, struct diags *diags);
 
 #endif

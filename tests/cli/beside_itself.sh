@@ -14,6 +14,8 @@ quality_from = "surface"
 [baseline]
 model = "$model"
 quality_from = "surface"
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 TOML

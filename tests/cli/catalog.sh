@@ -80,6 +80,8 @@ name = "bare"
 models = ["lad"]
 [params]
 memory = ["bare", "hbm2-5cube"]
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 TOML

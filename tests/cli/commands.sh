@@ -112,6 +112,8 @@ context = [1024, 2048]
 memory = ["hbm2-5cube", "hbm2-a100-40gb"]
 [constraints]
 small = "area_mm2 <= 10"
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"

@@ -15,6 +15,8 @@ name = "s"
 models = ["lad", "veda", "swiftkv", "flashdecoding", "ane"]
 [params]
 prices = ["low", "typical", "high"]
+[quality]
+exact = false
 [objectives]
 usd_per_mtoken = "min"
 TOML

@@ -8,6 +8,8 @@ models = ["lad"]
 [params]
 tiles = { from = 1, to = 40, step = 1 }
 context = { from = 512, to = 16384, step = 512 }
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"

@@ -12,6 +12,8 @@ models = ["lad"]
 llm = ["llama2-7b", "llama3-8b"]
 context = { from = 512, to = 2048, step = 512 }
 tiles = { from = 2, to = 16, step = 1 }
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"

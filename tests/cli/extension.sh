@@ -89,6 +89,8 @@ context = [512, 4096, 65536]
 [params.lad]
 tiles = [4, 8]
 memory = ["hbm2-5cube", "hbm2-a100-40gb"]
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 TOML

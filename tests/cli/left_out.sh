@@ -77,7 +77,7 @@ said '^note: no front has the 4 feasible rows of flashdecoding that have no usd_
 # Other objectives, the same fronts.
 rows_of() { tail -n +2 "$1" | cut -d , -f "$2" | sort -u | wc -l; }
 "$DSE" pareto results/prices.db --max tokens_per_s --min power_w --format csv >other.csv 2>said.txt
-said '^front: [0-9]+ points, max tokens_per_s, min power_w per context, as in the run \(--per none: one front of all\)'
+said '^front: [0-9]+ points, max tokens_per_s, min power_w per context within attention_error 0.1 \(default\), as in the run \(--per none: one front of all\)'
 column=$(head -n 1 other.csv | tr , '\n' | grep -n '^"*context"*$' | cut -d : -f 1)
 [ "$(rows_of other.csv "$column")" -eq 2 ] || fail "a front of one context: $(cat other.csv)"
 "$DSE" pareto results/prices.db --max tokens_per_s --per none --format csv >one.csv 2>said.txt

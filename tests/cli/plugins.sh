@@ -23,7 +23,7 @@ if [ -n "$sanitised" ]; then export ASAN_OPTIONS="detect_odr_violation=0:${ASAN_
 with() { "$DSE" --plugin here/roofline.so "$@"; }
 
 "$DSE" test-model here/roofline.so >out.txt 2>err.txt || fail "the model of the example does not hold: $(cat out.txt err.txt)"
-[ "$(grep -c '^roofline .* ok ' out.txt)" -eq 9 ] || fail "test-model: $(cat out.txt)"
+[ "$(grep -c '^roofline .* ok ' out.txt)" -eq 10 ] || fail "test-model: $(cat out.txt)"
 with list models >out.txt
 says '^roofline .*closed-form, event-level' out.txt
 with describe roofline >out.txt

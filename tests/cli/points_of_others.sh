@@ -33,6 +33,8 @@ context = [1024, 2048]
 tiles = [6, 8]
 [derive]
 time = "latency_us / 1000"
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"

@@ -102,6 +102,7 @@ sram_mib = 4
 area = "area_mm2 <= 500"
 [quality]
 exact = false
+trust = "unknown"
 [objectives]
 tokens_per_s = "max"
 energy_mj = "min"
@@ -148,6 +149,7 @@ capacity_gib = 64
 formats = "kv_bits + 8 * kv_scale_bits == 16"
 [quality]
 exact = false
+trust = "unknown"
 [objectives]
 tokens_per_s = "max"
 energy_mj = "min"
@@ -198,6 +200,7 @@ generate_p90 = 100
 max_tokens = 4000
 [quality]
 exact = false
+trust = "unknown"
 [objectives]
 tokens_per_s = "max"
 TOML

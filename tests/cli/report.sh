@@ -15,6 +15,8 @@ context = { from = 512, to = 4096, step = 512 }
 llm = ["llama2-7b", "opt-6.7b"]
 tiles = { from = 1, to = 12, step = 1 }
 sram_mib = { from = 1, to = 4, step = 0.25 }
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"

@@ -53,9 +53,11 @@ try {
   await page.selectOption("#axis-x", names.find((n) => n !== "" && n !== page.locator("#axis-x").inputValue) && names[names.length - 1]);
   check("the axis of the scatter did not change", (await axis()) !== before);
 
-  // A brush changes the table: the upper half of the last axis of numbers, an objective.
+  // A brush changes the table: the upper half of the last axis that is an objective.
   const brushed = await page.evaluate(() => {
-    const p = window.report.parallel, axes = p.getOption().parallelAxis, i = axes.findLastIndex((a) => a.type === "value");
+    const p = window.report.parallel, axes = p.getOption().parallelAxis, r = JSON.parse(document.getElementById("data").textContent);
+    const labels = r.objectives.map((o) => r.columns.find((c) => c.name === o.name).label.split(" ")[0]);
+    const i = axes.findLastIndex((a) => a.type === "value" && labels.some((l) => a.name.startsWith(l)));
     const extent = p.getModel().getComponent("parallelAxis", i).axis.scale.getExtent();
     p.dispatchAction({ type: "axisAreaSelect", parallelAxisIndex: i, intervals: [[(extent[0] + extent[1]) / 2, extent[1]]] });
     return axes[i].name;

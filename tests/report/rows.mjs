@@ -31,22 +31,22 @@ function parts() {
 }
 
 // "a and b cannot be compared in LABEL: WHY.": the first that a comparison needs and the designs of the query do not have.
-function obstacle(sentence, rows) {
-  const found = sentence.match(/^(.+) and (.+) cannot be compared in (.*): (no question has .*)\.$/), known = 6, any = 7;
+function obstacle(sentence, rows, limits) {
+  const found = sentence.match(/^(.+) and (.+) cannot be compared in (.*): (no question has .*)\.$/), known = limits.length + 1, any = known + 1, most = limits[limits.length - 1];
   check(sentence, found !== null);
   const meet = (level) => rows.some((a) => a.contender === found[1] && a.limit <= level &&
     rows.some((b) => b.contender === found[2] && b.question === a.question && b.limit <= level));
   same(sentence, found[4], !meet(any) ? "no question has feasible designs of both"
-    : !meet(known) ? "no question has designs of both whose attention error is known"
-    : !meet(known - 1) ? "no question has designs of both whose attention error is at most 1"
-    : "no question has a value above 0 of both, of designs whose attention error is at most 1");
+    : !meet(known) ? "no question has designs of both whose attention_error is known"
+    : !meet(known - 1) ? "no question has designs of both whose attention_error is at most " + most
+    : "no question has a value above 0 of both, of designs whose attention_error is at most " + most);
 }
 
 // "At an attention error of at most 0.1, a beats b by 2x in LABEL (1x to 3x over 4 questions)" against the best designs that the query gives.
-function told(sentence, rows) {
+function told(sentence, rows, limits) {
   const found = sentence.match(/^(?:With exact attention|At an attention error of at most ([\d.]+)), (.+) (?:beats|and) (.+?) (?:by ([\d.e+-]+)x|are equal(?: on the mean)?) in (.*?)(?: \(|\.$|, on )/);
-  if (!found) { obstacle(sentence, rows); return; }
-  const limit = [0, 0.01, 0.03, 0.1, 0.3, 1].indexOf(Number(found[1] || 0));
+  if (!found) { obstacle(sentence, rows, limits); return found; }
+  const limit = [0, ...limits].indexOf(Number(found[1] || 0));
   const objective = data.objectives.find((o) => columns.find((c) => c.name === o.name).label === found[5]);
   const key = (objective.maximise ? "max(" : "min(") + '"' + objective.name + '")', best = (name, question) =>
     rows.filter((r) => r.contender === name && r.question === question && r.limit <= limit && r[key] !== null).map((r) => objective.maximise ? r[key] : 1 / r[key]).sort((a, b) => b - a)[0];
@@ -67,12 +67,13 @@ function shownSql() {
   sample.forEach((row, i) => values(row).forEach((v, k) => typeof v === "number" ? near("sample", v, data.sample.rows[i][k]) : same("sample", v, data.sample.rows[i][k])));
   same("reasons", query(data.reasons.sql).map((r) => [r.reason, r.points]), data.reasons.rows);
   data.equal.forEach((c) => {
-    const rows = query(c.sql), names = new Set(rows.map((r) => r.contender)), n = names.size, unknown = rows.filter((r) => r.limit >= 6);
+    const rows = query(c.sql), names = new Set(rows.map((r) => r.contender)), n = names.size, unknown = rows.filter((r) => r.limit > c.limits.length);
     const objectives = data.objectives.filter((o) => o.name !== "attention_error").length;
-    same("sentences about pairs", c.sentences.length, n * (n - 1) / 2 * objectives);
+    const about = (s) => { const f = s.match(/(?:^|, )([^,]+) (?:beats|and) (.+?) (?:by [\d.e+-]+x|are equal(?: on the mean)?|cannot be compared) in (.*?)(?: \(|\.$|, on |: )/); return [f[1], f[2]].sort() + f[3]; };
+    same("sentences about pairs", new Set(c.sentences.map(about)).size, n * (n - 1) / 2 * objectives);
     same("designs of unknown quality", unknown.reduce((s, r) => s + r["count(*)"], 0), c.unknown);
     if (c.of === "model") same("designs", rows.reduce((s, r) => s + r["count(*)"], 0), data.effects[0].points);
-    c.sentences.forEach((s) => told(s, rows));
+    c.sentences.forEach((s) => told(s, rows, c.limits));
   });
   data.effects.slice(0, 2).forEach((scope) => scope.parameters.forEach((p) => {
     const found = query(p.sql).map((r) => Object.values(r));

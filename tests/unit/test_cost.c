@@ -385,12 +385,12 @@ static void design__is_that_of_chiplet_actuary(void **state)
     (void)state;
     static const struct {
         double node_nm, at_300_mm2, mm2;
-    } cases[] = {{7, 29.8e7, 800}, {7, 29.8e7, 400}, {5, 54.2e7, 800}, {14, 10.6e7, 450}, {28, 5.1e7, 300}, {3, 100e7, 100}};
+    } designs[] = {{7, 29.8e7, 800}, {7, 29.8e7, 400}, {5, 54.2e7, 800}, {14, 10.6e7, 450}, {28, 5.1e7, 300}, {3, 100e7, 100}};
     const struct dse_economics e = economics_of("public", 2026);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const double at = cases[i].at_300_mm2, mm2 = cases[i].mm2;
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        const double at = designs[i].at_300_mm2, mm2 = designs[i].mm2;
         const double theirs = mm2 * (0.5 * at / 300) + mm2 * (0.3 * at / 300) + (1 - 0.5 - 0.3) * at;
-        assert_true(fabs(dse_design_usd(&e, cases[i].node_nm, mm2) / theirs - 1) < 1e-12);
+        assert_true(fabs(dse_design_usd(&e, designs[i].node_nm, mm2) / theirs - 1) < 1e-12);
     }
     assert_true(fabs(dse_design_usd(&e, 7, 800) - 695333333.333) < 1);
     assert_true(isnan(dse_design_usd(&e, 2, 100)));
