@@ -256,7 +256,7 @@ struct fd_attention_shape {
 };
 void fd_attention_law_of(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_attention_shape *s);
 /* Seconds of an SM for so many pairs of a query vector and a position. */
-double fd_pairs_seconds(const struct fd_machine *m, const struct fd_attention_shape *s, double pairs);
+double fd_pairs_seconds(const struct fd_machine *m, const struct fd_attention_shape *s, double pairs, double widened);
 /* Of an LLM with full attention in all layers. */
 void fd_attention_shape(struct fd_attention_shape *ret, const struct fd_params *p);
 

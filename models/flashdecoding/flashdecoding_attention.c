@@ -73,10 +73,11 @@ static double products_of(const struct fd_attention_shape *s, double pairs)
     return 2 * DSE_OPS_PER_MAC * pairs * ((s->key_dim + s->value_dim) / 2);
 }
 
-double fd_pairs_seconds(const struct fd_machine *m, const struct fd_attention_shape *s, double pairs)
+double fd_pairs_seconds(const struct fd_machine *m, const struct fd_attention_shape *s, double pairs, double widened)
 {
     const struct computing c = {.products = products_of(s, pairs),
                                 .exponents = s->exponents * pairs,
+                                .widened = widened,
                                 .tensor = m->tensor_peak * m->p->compute_efficiency / m->sms,
                                 .vector = m->vector_peak / m->sms};
     return compute_seconds(s, &c);

@@ -142,17 +142,11 @@ void fd_profile(const struct fd_site *at, const struct fd_gemm *g, struct fd_cos
 
 /* ---- attention ----------------------------------------------------------------------------------------------------------- */
 
-/* Seconds of an SM for `pairs` of a query vector and a position. */
-static double pairs_seconds(const struct fd_attention *a, double pairs)
+/* Seconds of an SM for `pairs` of a query vector and a position, and beside tensor cores for the numbers that are made of keys and
+ * values of so many positions of a KV head (E34). */
+static double pairs_seconds(const struct fd_attention *a, double pairs, double made)
 {
-    return fd_pairs_seconds(a->at->m, &a->shape, pairs);
-}
-
-/* E34: the same for numbers made of keys and values of `positions` of a KV head. */
-static double widening_seconds(const struct fd_attention *a, double positions)
-{
-    const struct fd_machine *m = a->at->m;
-    return a->widened_each * positions / (m->vector_peak / m->sms);
+    return fd_pairs_seconds(a->at->m, &a->shape, pairs, a->widened_each * made);
 }
 
 /* What FlashAttention-2 does: without need no split; else the fewest that use the slots to 85 % as well as the best number does.
@@ -193,8 +187,7 @@ static struct fd_blocks decode_blocks(const struct fd_attention *a, double count
 {
     struct fd_blocks b = blocks_of(a, count, steps);
     b.dram = b.l2 = positions * a->row_bytes / steps;
-    b.sm_s =
-        (pairs_seconds(a, positions * a->heads / a->kv_heads * (a->shape.pairs / a->n)) + widening_seconds(a, positions)) / steps;
+    b.sm_s = pairs_seconds(a, positions * a->heads / a->kv_heads * (a->shape.pairs / a->n), positions) / steps;
     return b;
 }
 
@@ -229,8 +222,7 @@ static void limited_init(struct fd_attention *a)
     a->blocks[0] = blocks_of(a, count, steps);
     a->blocks[0].dram = s->bytes / (count * steps);
     a->blocks[0].l2 = a->at->even ? a->blocks[0].dram : dse_max(a->blocks[0].dram, rows * a->row_bytes);
-    a->blocks[0].sm_s =
-        pairs_seconds(a, s->pairs / (tiles * steps)) + widening_seconds(a, a->n) * a->kv_heads / (a->heads * tiles * steps);
+    a->blocks[0].sm_s = pairs_seconds(a, s->pairs / (tiles * steps), a->n * a->kv_heads / (a->heads * tiles * steps));
     a->first.blocks = a->blocks;
     a->first.n = 1;
 }
@@ -255,7 +247,7 @@ static void prefill_init(struct fd_attention *a)
             a->at->even ? blocks_of(a, heads * a->tiles, (a->tiles + 1) / 2) : blocks_of(a, heads, a->tiles - (double)i);
         b.dram = all / steps;
         b.l2 = dse_max(b.dram, rows * a->row_bytes);
-        b.sm_s = a->at->even ? pairs_seconds(a, heads * a->n * (a->n + 1) / 2 / steps) : pairs_seconds(a, a->tile * a->tile);
+        b.sm_s = a->at->even ? pairs_seconds(a, heads * a->n * (a->n + 1) / 2 / steps, 0) : pairs_seconds(a, a->tile * a->tile, 0);
         a->blocks[i] = b;
     }
 }
@@ -362,6 +354,6 @@ struct fd_blocks fd_again_blocks(const struct fd_attention *a, double rows, doub
     b.dram = a->in_cache && !a->at->flat_memory ? 0 : bytes;
     b.latency_s = a->in_cache ? a->at->l2_s : a->at->memory_s;
     if (a->prefill) rows = dse_min(dse_ceil_to(rows, (double)p->pad_rows), a->tile);
-    b.sm_s = pairs_seconds(a, rows * a->n / a->tiles) + widening_seconds(a, a->n / a->tiles);
+    b.sm_s = pairs_seconds(a, rows * a->n / a->tiles, a->n / a->tiles);
     return b;
 }

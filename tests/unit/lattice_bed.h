@@ -26,7 +26,7 @@ struct lattice_bed {
 static inline struct lattice_bed open_lattice(const char *sections, int threads)
 {
     struct lattice_bed l = {0};
-    char *text = xasprintf("%s\n[objectives]\ntokens_per_s = 'max'\n", sections);
+    char *text = xasprintf("%s\n[quality]\nexact = false\ntrust = 'unknown'\n[objectives]\ntokens_per_s = 'max'\n", sections);
     l.bed = open_bed_in(catalog_data_dir(), "'lad'", text);
     free(text);
     l.space = space_new(l.bed->sweep, 0, UINT64_MAX / 2, &l.bed->diags);

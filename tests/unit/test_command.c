@@ -80,9 +80,10 @@ static void assert_same_point(struct bed *b, const struct space *sp, struct eval
         assert_true(design_point_mean(&p, FIDELITY_CLOSED_FORM, NULL));
     else if (!p.reason)
         m->desc->estimate(p.params, p.metrics, NULL);
-    if (p.reason)
+    const bool is_copy = row.reason == space_copy_reason; /* its machine has a row elsewhere */
+    if (p.reason && !is_copy)
         assert_string_equal(p.reason, row.reason);
-    else
+    else if (!is_copy)
         assert_same_metrics(sp, &p, cells, command);
     design_point_release(&p);
     wordfree(&t.words);
@@ -168,7 +169,7 @@ static void command__is_safe_in_a_shell(void **state)
                   "[params]\nllm = 'opt-2.7b'\n[requests]\nmix = \"it's $(false) `a`; b\"\n%s",
                   goal);
     struct bed *b = open_bed_in(DSE_SOURCE_DATA, "'lad'", text);
-    struct space *sp = space_new(b->sweep, 0, 1, &b->diags);
+    struct space *sp = space_new(b->sweep, 0, 2, &b->diags);
     const char *catalogs[] = {"my own.toml", "-c"};
     char *command = space_command(sp, 0, FIDELITY_EVENT_LEVEL, catalogs, 2);
     assert_string_equal(command, "dse eval lad --fidelity event-level --catalog 'my own.toml' --catalog -c"

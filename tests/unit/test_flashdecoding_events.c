@@ -98,7 +98,8 @@ static void ideal__run_is_the_closed_form(void **state)
                                            "context=2048 batch=3 eviction=voting launch_us=40",
                                            "context=2048 batch=8 eviction=quest engine=vllm",
                                            "context=2048 phase=prefill eviction=snapkv boundary=bulk",
-                                           "context=2048 batch=16 kv_bits=4 kv_scale_bits=1"};
+                                           "context=2048 batch=16 kv_bits=4 kv_scale_bits=1",
+                                           "llm=deepseek-v2-lite batch=126 kv_bits=4 kv_scale_bits=13.9 compute_efficiency=0.1"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         struct fd_params p = point(settings[i]);
         assert_ideal_is_closed(&p);

@@ -59,7 +59,8 @@ static void sweep__front_is_over_all_models_together(void **state)
     free(sql);
     free(expected);
     answers(b, b->db, "SELECT count(DISTINCT model) FROM front", "2\n");
-    answers(b, b->db, "SELECT objectives, hypervolume > 0 AND hypervolume <= 1 FROM run", "max tokens_per_s, min area_mm2|1\n");
+    answers(b, b->db, "SELECT objectives, hypervolume > 0 AND hypervolume <= 1 FROM run",
+            "max tokens_per_s, min area_mm2 within attention_error 0.1 (default)|1\n");
 }
 
 static void sweep__rows_do_not_depend_on_threads_or_restarts(void **state)
