@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config/budget.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -197,7 +198,8 @@ static void follow_unstored(const struct source *s)
 static void read_results(struct source *s)
 {
     const char *status = run_rows_text(s->rows, 0), *reason = run_rows_text(s->rows, 1), *fidelity = run_rows_text(s->rows, 2);
-    s->feasible = (status && strcmp(status, "ok") == 0) || (reason && strncmp(reason, "constraint ", 11) == 0);
+    s->feasible =
+        (status && strcmp(status, "ok") == 0) || (reason && (strncmp(reason, "constraint ", 11) == 0 || budget_is_reason(reason)));
     s->fidelity =
         fidelity && strcmp(fidelity, fidelity_names[FIDELITY_EVENT_LEVEL]) == 0 ? FIDELITY_EVENT_LEVEL : FIDELITY_CLOSED_FORM;
     for (size_t i = 0; i < s->n_metrics; i++) {

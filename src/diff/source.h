@@ -18,7 +18,7 @@ struct source {
     size_t n_metrics;        /* columns of them */
     void *params;            /* of the row that was read last, before resolve() */
     double *values;          /* of its metrics; NaN: none */
-    bool feasible;           /* as far as the model knows: a constraint of the sweep does not count */
+    bool feasible;           /* as far as the model knows: constraints and budgets of the sweep do not count */
     enum fidelity fidelity;
     struct catalog *mix_catalog; /* of a run that is a mean over requests */
     struct sweep_file *mix_sweep;

@@ -15,8 +15,12 @@
 static void goal__is_read_back_from_its_text(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"max tokens_per_s", "max tokens_per_s, min area_mm2", "min a, min b, max c per llm",
-                                        "max tokens_per_s, min energy_mj per llm, context"};
+    static const char *const texts[] = {"max tokens_per_s",
+                                        "max tokens_per_s, min area_mm2",
+                                        "min a, min b, max c per llm",
+                                        "max tokens_per_s, min energy_mj per llm, context",
+                                        "max tokens_per_s within attention_error 0.1 (default)",
+                                        "max a, min b per llm within attention_error 0.3 0.1, trust measured"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct goal g;
         assert_true(goal_parse(&g, texts[i]));
@@ -30,7 +34,8 @@ static void goal__is_read_back_from_its_text(void **state)
 static void goal__refuses_what_is_no_goal(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "per llm", "max", "most tokens_per_s", "max a, b", "max a, min"};
+    static const char *const texts[] = {"",         "per llm",    "max",          "most tokens_per_s",
+                                        "max a, b", "max a, min", "max a within", "max a within 3"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct goal g;
         assert_false(goal_parse(&g, texts[i]));
