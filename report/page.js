@@ -126,6 +126,7 @@
   const isOwn = (c) => c.models !== null;
   const quality = columns.find((c) => c.kind === "note" && c.name === "quality") || null;
   const isUnknown = (row) => quality !== null && row[quality.at] === "unknown";
+  const isLossy = (row) => quality !== null && row[quality.at] !== null && !["exact", "rounded"].includes(row[quality.at]);
   const notesOf = (row) => columns.filter((c) => c.kind === "note" && row[c.at] !== null);
   const saysSomething = (c) => oneModel() === null ? !isOwn(c) : c.kind !== "design" && (!isOwn(c) || c.models.includes(oneModel()));
 
@@ -156,7 +157,7 @@
       const mine = rows.filter((row) => !byText || row[by.at] === g);
       if (mine.length)
         series.push({ name: byText ? (g === null ? "none" : number(g)) : "front", type: "scatter", symbolSize: small ? 8 : 9,
-          itemStyle: byText ? { color: colourOf(by, g), borderColor: paper, borderWidth: 1 } : {}, data: mine.map((row) => Object.assign({ value: at(row), row: row }, isUnknown(row) ? { symbol: "emptyCircle", itemStyle: byText ? { borderColor: colourOf(by, g), borderWidth: 2 } : { borderWidth: 2 } } : {})) });
+          itemStyle: byText ? { color: colourOf(by, g), borderColor: paper, borderWidth: 1 } : {}, data: mine.map((row) => Object.assign({ value: at(row), row: row }, isLossy(row) ? { symbol: "emptyCircle", itemStyle: byText ? { borderColor: colourOf(by, g), borderWidth: 2 } : { borderWidth: 2 } } : {})) });
     });
     const selected = front[chosen];
     if (selected && usable(selected) && kept(selected))
@@ -180,7 +181,8 @@
       series: series,
     });
     $("scatter-note").textContent = "Of the other feasible points " + count(sample.length) + " of " + count(run.get("feasible")) + " are shown. A click chooses a point." +
-      (front.some(isUnknown) ? " Hollow: the point loses information, and nobody measured how much." : "");
+      (front.some(isLossy) ? " Hollow: the point loses information" + (front.some(isUnknown) ? ", or nobody measured how much" : "") + "." : "") +
+      (data.budget ? " Designs on the front have " + data.budget + "." : "");
   }
   function tooltip(row) {
     return lines(columns.filter((c) => c.kind !== "metric" && row[c.at] !== null && !isOwn(c)).map((c) => c.label + ": " + number(row[c.at])));

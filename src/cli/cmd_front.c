@@ -69,6 +69,13 @@ static void say_certainty(const struct sweep_file *s, const struct certified_res
 {
     const struct certificate *c = &r->certificate;
     char gap[TEXT_NUMBER_MAX], left[TEXT_NUMBER_MAX], open[TEXT_NUMBER_MAX];
+    if (c->complete && r->front == 0 && s->budget.n) {
+        terminal_say(stderr,
+                     "%s: certain: no point of this lattice that can be built is known to lose no more than the budget; [quality] "
+                     "trust = \"unknown\" keeps those whose loss nobody measured",
+                     s->name);
+        return;
+    }
     if (c->complete) {
         terminal_say(
             stderr,

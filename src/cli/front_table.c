@@ -303,8 +303,7 @@ static bool print_stored(struct printing *p)
     ok = ok && front_print_rows(p, &(struct front_rows){.stored = true, .limit = r->limit});
     ok = ok && (!r->summary || print_summary(p));
     front_picks_release(&p->picks); /* of this front alone */
-    return ok && front_print_others(p) &&
-           (!r->summary || notices_print_stored(p->reader, p->run, p->diags));
+    return ok && front_print_others(p) && (!r->summary || notices_print_stored(p->reader, p->run, p->diags));
 }
 
 bool front_table_print(const struct front_request *request, struct diags *diags)

@@ -181,6 +181,9 @@ bool report_data(struct report_run *r, struct text *ret, struct text *said, stru
     text_add(ret, "{");
     json_key(ret, "database"), json_string(ret, r->options->db);
     json_key(ret, "id"), json_number(ret, (double)r->id);
+    char *budget = r->goal.budget.n ? budget_limits_text(&r->goal.budget) : NULL;
+    json_key(ret, "budget"), json_string(ret, budget);
+    free(budget);
     bool ok = e && report_rows_read(r, front_sql(r, false), &front, diags) &&
               report_rows_read(r, sample_sql(r, feasible, false), &sample, diags) && add_provenance(ret, r, &notices, diags) &&
               add_notices(ret, r, notices, diags);

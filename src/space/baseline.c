@@ -4,6 +4,7 @@
 #include "space/space_internal.h"
 
 #include <dse/bound.h>
+#include <dse/model.h>
 #include <dse/workload.h>
 #include <math.h>
 #include <stdlib.h>
@@ -225,6 +226,45 @@ static bool take_workload(const struct baseline *b, const void *point, void *par
         if (t->follows.n) follow_list_apply(&t->follows, v.ref, params);
     }
     return true;
+}
+
+/* What is known of the baseline with these parameters, which it can run. */
+static struct budget_row budget_row_of(const struct model *m, const void *params, const void *metrics)
+{
+    struct dse_standing standing = {0};
+    struct budget_row row = {0};
+    if (m->desc->stand) m->desc->stand(params, &standing);
+    row.quality = m->desc->stand ? dse_quality_names[standing.quality] : NULL;
+    for (int i = 0; i < BUDGET_METRICS; i++) {
+        const struct field *f = schema_find(&m->metrics, budget_metrics[i]);
+        row.has[i] = f != NULL;
+        row.value[i] = f ? field_number(f, metrics) : (double)NAN;
+    }
+    return row;
+}
+
+char *baseline_over_budget(const struct baseline *b, const struct budget *budget, const void *point)
+{
+    const struct dse_model *model = b->model->desc;
+    void *params = xcalloc(1, model->params_size), *metrics = xcalloc(1, model->metrics_size);
+    char *why = NULL;
+    bool runs = !b->mix && take_workload(b, point, params);
+    if (runs && model->resolve) model->resolve(params);
+    runs = runs && !(model->check && model->check(params));
+    if (runs) {
+        model->estimate(params, metrics, NULL);
+        const struct budget_row row = budget_row_of(b->model, params, metrics);
+        const unsigned fronts = budget_fronts(budget, &row);
+        char buf[TEXT_NUMBER_MAX];
+        if (fronts == BUDGET_UNKNOWN)
+            why = xstrdup("nobody measured what it loses");
+        else if (fronts == 0)
+            why = xasprintf("it loses more than the sweep's budget (%s %s)", budget_metrics[budget->named],
+                            text_short_number(buf, row.value[budget->named]));
+    }
+    free(params);
+    free(metrics);
+    return why;
 }
 
 /* The baseline's metrics at the workload of a point. */

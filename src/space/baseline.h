@@ -29,6 +29,10 @@ void baseline_free(struct baseline *b);
 bool baseline_takes(const struct baseline *b, size_t param);
 struct value baseline_value(const struct baseline *b, size_t param);
 
+/* Why the baseline would be on no front of the budget at the workload of a resolved point: it loses more, or nobody knows what;
+ * NULL: it would be, it cannot run the workload, or it serves a mix. The caller frees it. */
+char *baseline_over_budget(const struct baseline *b, const struct budget *budget, const void *point);
+
 /* Which of the metrics the model has: 1 for those, and NaN for the others. */
 struct measured measured_presence(const struct model *m);
 

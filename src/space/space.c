@@ -421,6 +421,11 @@ bool space_baseline_takes(const struct space *sp, size_t param)
     return sp->baseline && baseline_takes(sp->baseline, param);
 }
 
+char *space_baseline_over_budget(const struct space *sp)
+{
+    return sp->baseline ? baseline_over_budget(sp->baseline, &sp->sweep->budget, sp->fixed) : NULL;
+}
+
 const struct request_mix *space_requests(const struct space *sp)
 {
     return sp->mix ? &sp->sweep->requests : NULL;

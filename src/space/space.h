@@ -66,6 +66,9 @@ bool space_constraint_applies(const struct space *sp, size_t i);
 bool space_derived_applies(const struct space *sp, size_t i);
 /* Does the sweep's baseline take its parameter i from the points of this space? */
 bool space_baseline_takes(const struct space *sp, size_t param);
+/* Why the sweep's baseline would be on no front at the workload of the first point (baseline_over_budget); NULL: no baseline, or it
+ * would be. The caller frees it. */
+char *space_baseline_over_budget(const struct space *sp);
 /* The metrics of a row, the model's and those that the sweep adds behind them (space/added.h), in a struct of
  * space_metrics_size() bytes. */
 const struct schema *space_metrics(const struct space *sp);

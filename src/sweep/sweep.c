@@ -270,6 +270,17 @@ void sweep_free_spaces(struct space **spaces, size_t n)
     free(spaces);
 }
 
+/* A baseline that no front would have makes ratios that no front should be read by. */
+static void warn_of_baseline(const struct sweep_file *s, const struct space *sp, struct diags *diags)
+{
+    char *why = space_baseline_over_budget(sp);
+    const struct toml_node *node = why && s->doc ? toml_get(&s->doc->root, "baseline") : NULL;
+    if (why)
+        diags_warn(diags, node ? toml_key_loc(s->doc, node) : (struct srcloc){0}, node ? s->doc->text : NULL,
+                   "the baseline would be on no front: %s; ratios to it compare designs with a machine of less quality", why);
+    free(why);
+}
+
 struct space **sweep_make_spaces(const struct sweep_file *s, uint64_t max_points, struct diags *diags)
 {
     struct space **spaces = xcalloc(s->n_models, sizeof(struct space *));
@@ -278,6 +289,7 @@ struct space **sweep_make_spaces(const struct sweep_file *s, uint64_t max_points
         spaces[m] = space_new(s, m, max_points, diags);
         if (!spaces[m]) ok = false;
     }
+    if (ok) warn_of_baseline(s, spaces[0], diags);
     if (ok) return spaces;
     sweep_free_spaces(spaces, s->n_models);
     return NULL;

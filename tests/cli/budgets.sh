@@ -116,3 +116,40 @@ cmp -s merged.txt several.txt || fail "merged: $(diff merged.txt several.txt)"
 sqlite3 copied.db "select budget, model, point from budget_front order by 1, 2, 3" >merged.txt
 cmp -s merged.txt several.txt || fail "copied: $(diff merged.txt several.txt)"
 "$DSE" check merged.db >/dev/null || fail "check of what was merged"
+
+# A baseline that no front would have.
+cat >base.toml <<'TOML'
+[sweep]
+name = "base"
+models = ["veda"]
+[params]
+pe_copies = [1, 2]
+[baseline]
+model = "veda"
+boundary = "bulk"
+[objectives]
+speedup = "max"
+TOML
+"$DSE" sweep base.toml >out.txt 2>said.txt || fail "$(cat said.txt)"
+grep -q 'warning: the baseline would be on no front: it loses more than the sweep' said.txt || fail "$(cat said.txt)"
+# A front that nobody can have: figures are no error, and a search says what it means.
+cat >empty.toml <<'TOML'
+[sweep]
+name = "empty"
+models = ["veda"]
+[params]
+pe_copies = [1, 2]
+boundary = "bulk"
+[quality]
+exact = false
+[objectives]
+tokens_per_s = "max"
+area_mm2 = "min"
+[figures]
+files = ["f.toml"]
+TOML
+printf '[figure]\ntitle = "f"\nkind = "scatter"\nsql = "select tokens_per_s, area_mm2 from veda_front"\nx = "tokens_per_s"\ny = "area_mm2"\n' >f.toml
+"$DSE" sweep empty.toml >out.txt 2>said.txt || fail "$(cat said.txt)"
+grep -q 'its figures are not drawn: the front is empty' said.txt || fail "$(cat said.txt)"
+"$DSE" front empty.toml -o exact_empty.db --no-figures >out.txt 2>said.txt || fail "$(cat said.txt)"
+grep -q 'certain: no point of this lattice that can be built is known to lose no more than the budget' said.txt || fail "$(cat said.txt)"
