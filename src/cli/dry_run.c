@@ -25,7 +25,7 @@ static void print_axes(const struct binding *b)
                    value_text(f, g->values[0], lo), value_text(f, g->values[g->n - 1], hi), f->unit);
         else
             printf("  %-18s %9s values\n", f->name, text_about_count(count, (double)g->n));
-        if (g->exact_added)
+        if (g->exact_added && g->values)
             printf("    %s was added: the exact machine beside the lossy one ([quality] exact = false leaves it out)\n",
                    value_text(f, g->values[g->n - 1], lo));
     }

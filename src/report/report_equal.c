@@ -3,6 +3,7 @@
 #include "report/report_equal.h"
 
 #include "base/xalloc.h"
+#include "report/report_terms.h"
 #include "model/registry.h"
 
 #include <dse/model.h>
@@ -184,6 +185,7 @@ struct best {
 struct contest_table {
     const struct report_run *run;
     struct levels levels;
+    const struct report_terms *terms; /* of models; NULL: contenders are of one machine */
     struct name_list contenders, questions;
     struct best *best; /* [contender][question][level][objective] */
     uint64_t unknown;  /* designs that take no part */
@@ -365,6 +367,7 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
         text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
     if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu questions)", o.lo, o.hi, o.n);
     add_basis(&o, &s);
+    if (t->terms) report_terms_add(t->terms, x, y, &s);
     text_add(&s, ".");
     return text_detach(&s);
 }
@@ -446,10 +449,11 @@ bool report_equal_json(const struct report_run *r, struct text *json, struct tex
 {
     struct report_contest contests[REPORT_CONTESTS_MAX];
     size_t n = find_contests(r, contests);
-    bool ok = true;
+    struct report_terms *terms = report_terms_new(r, diags);
+    bool ok = terms != NULL;
     text_add(json, "[");
     for (size_t i = 0; ok && i < n; i++) {
-        struct contest_table t = {.run = r, .levels = levels_of(r)};
+        struct contest_table t = {.run = r, .levels = levels_of(r), .terms = contests[i].by ? NULL : terms};
         char *sql = contest_sql(r, &t.levels, &contests[i]);
         ok = read_table(&t, sql, diags);
         if (ok && t.contenders.n > 1) add_contest(&contests[i], sql, &t, json, said);
@@ -457,5 +461,6 @@ bool report_equal_json(const struct report_run *r, struct text *json, struct tex
         free(sql);
     }
     text_add(json, "]");
+    report_terms_free(terms);
     return ok;
 }

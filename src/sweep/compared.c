@@ -177,18 +177,23 @@ static void add_parameters(struct text *t, const struct sweep_file *s, struct sp
     }
 }
 
-static void add_notice(struct text *json, const char *kind, const char *text)
+static void begin_notice(struct text *json, const char *kind, const char *text)
 {
     text_add(json, json->n ? ", {\"kind\": " : "[{\"kind\": ");
     text_add_json(json, kind);
     text_add(json, ", \"text\": ");
     text_add_json(json, text);
-    text_add(json, "}");
 }
 
-static void add_term(void *json, const char *sentence)
+static void add_term(void *json, const struct unequal_term *term)
 {
-    add_notice(json, "unequal-terms", sentence);
+    begin_notice(json, "unequal-terms", term->sentence);
+    if (term->values) {
+        text_add(json, ", \"term\": ");
+        text_add_json(json, term->what);
+        text_addf(json, ", \"values\": %s", term->values);
+    }
+    text_add(json, "}");
 }
 
 char *sweep_unequal(const struct sweep_file *s, struct space *const *spaces)
@@ -200,7 +205,8 @@ char *sweep_unequal(const struct sweep_file *s, struct space *const *spaces)
     add_parameters(&list, s, spaces);
     if (list.n) {
         char *text = xasprintf("models of this sweep differ in parameters that it does not give them: %s", list.s);
-        add_notice(&json, "unequal-defaults", text);
+        begin_notice(&json, "unequal-defaults", text);
+        text_add(&json, "}");
         free(text);
     }
     text_release(&list);

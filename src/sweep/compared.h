@@ -16,7 +16,12 @@ char *sweep_unequal(const struct sweep_file *s, struct space *const *spaces);
 /* Of it, the terms (config/equal_terms.h): tell is called with a sentence for each in which models differ and not all of them
  * were given theirs, or were put on one by [equal] while others could not be; and for what a GB of memory costs, where the sweep
  * asks for dollars. */
-void sweep_unequal_terms(const struct sweep_file *s, struct space *const *spaces, void (*tell)(void *user, const char *sentence),
-                         void *user);
+struct unequal_term {
+    const char *sentence;
+    const char *what;   /* "process node" */
+    const char *values; /* JSON {"lad": "22nm", "flashdecoding": "4nm and 7nm"}; NULL: the sentence alone tells them */
+};
+void sweep_unequal_terms(const struct sweep_file *s, struct space *const *spaces,
+                         void (*tell)(void *user, const struct unequal_term *term), void *user);
 
 #endif

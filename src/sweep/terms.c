@@ -215,6 +215,25 @@ static void add_values(struct text *s, const struct terms *t)
     }
 }
 
+/* {"lad": "22nm", "flashdecoding": "4nm and 7nm"}. */
+static void add_values_json(struct text *s, const struct terms *t)
+{
+    struct text of;
+    text_init(&of);
+    text_add(s, "{");
+    for (size_t i = 0; i < t->n; i++) {
+        const struct held *h = &t->list[i];
+        if (!is_beside(t, h)) text_addf(&of, "%s%s", of.n ? " and " : "", h->text);
+        if (i + 1 < t->n && t->list[i + 1].m == h->m) continue;
+        if (of.n && s->s[s->n - 1] != '{') text_add(s, ", ");
+        if (of.n) text_add_json(s, model_name(t, h)), text_add(s, ": "), text_add_json(s, of.s);
+        text_release(&of);
+        text_init(&of);
+    }
+    text_add(s, "}");
+    text_release(&of);
+}
+
 /* The models that take the value of `fits`, or those that cannot, or that [equal] did not put on it, each once: "lad, veda"; how
  * many. */
 static size_t add_models(struct text *s, const struct terms *t, bool take, const struct held *fits)
@@ -357,24 +376,31 @@ static void add_memory_prices(struct text *s, const struct terms *t)
     text_release(&values);
 }
 
-void sweep_unequal_terms(const struct sweep_file *s, struct space *const *spaces, void (*tell)(void *user, const char *sentence),
-                         void *user)
+static void tell_term(const struct terms *t, void (*tell)(void *user, const struct unequal_term *term), void *user)
 {
-    struct text sentence;
+    struct text sentence, values;
     text_init(&sentence);
+    text_init(&values);
+    add_sentence(&sentence, t);
+    add_values_json(&values, t);
+    tell(user, &(struct unequal_term){sentence.s, t->term->what, values.s});
+    text_release(&sentence);
+    text_release(&values);
+}
+
+void sweep_unequal_terms(const struct sweep_file *s, struct space *const *spaces,
+                         void (*tell)(void *user, const struct unequal_term *term), void *user)
+{
     for (const struct equal_term *term = equal_terms; term->name; term++) {
         struct terms t = {.sweep = s, .spaces = spaces, .term = term};
         for (size_t m = 0; m < s->n_models; m++) add_model(&t, m);
-        if (is_told(&t)) {
-            add_sentence(&sentence, &t);
-            tell(user, sentence.s);
-        }
+        if (is_told(&t)) tell_term(&t, tell, user);
         terms_release(&t);
-        text_release(&sentence);
-        text_init(&sentence);
     }
+    struct text sentence;
+    text_init(&sentence);
     const struct terms t = {.sweep = s, .spaces = spaces};
     if (asks_for_dollars(s)) add_memory_prices(&sentence, &t);
-    if (sentence.n) tell(user, sentence.s);
+    if (sentence.n) tell(user, &(struct unequal_term){.sentence = sentence.s, .what = "price of a GB of memory"});
     text_release(&sentence);
 }

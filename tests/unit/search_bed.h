@@ -88,7 +88,7 @@ static inline bool row_costs(const struct sweep_file *s, const struct space *sp,
     const struct column *columns = space_columns(sp, &n);
     for (size_t j = 0; j < s->n_objectives; j++) {
         const size_t c = space_column(sp, s->objectives[j].column);
-        ret[j] = row->reason ? (double)NAN : cell_cost(&columns[c], cells[c], s->objectives[j].maximise);
+        ret[j] = !row_is_within(row) ? (double)NAN : cell_cost(&columns[c], cells[c], s->objectives[j].maximise);
         if (!isfinite(ret[j])) return false;
     }
     return true;
