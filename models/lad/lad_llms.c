@@ -145,7 +145,11 @@ bool lad_llms_local(const struct lad_step *step, const struct lad_point *pt, con
     ret->of = a;
     ret->share = head_samples_of(a) / step->head_samples;
     point_of(pt, a, step->sequences - sequences_of(a), &ret->p, &ret->pt);
-    lad_attention_at(&ret->pt, &step->spread, sequences_of(a), idle_seconds(pt, step, ret->pt.layers) * ret->share, &ret->closed);
+    struct lad_spread own; /* of a recording heads differ by other amounts at other lengths (E12, E34) */
+    const bool other = ret->pt.active_cv != pt->active_cv;
+    if (other) lad_spread_init(&own, ret->pt.active_cv);
+    lad_attention_at(&ret->pt, other ? &own : &step->spread, sequences_of(a), idle_seconds(pt, step, ret->pt.layers) * ret->share,
+                     &ret->closed);
     return true;
 }
 

@@ -66,12 +66,13 @@ unsigned budget_fronts(const struct budget *b, const struct budget_row *row)
     if (b->n == 0) return 1;
     if (!is_trusted(b, row)) return 0;
     unsigned fronts = (1u << b->n) - 1;
+    bool unknown = false;
     for (int m = 0; m < BUDGET_METRICS; m++) {
-        if (is_unknown(b, row, (enum budget_metric)m)) return BUDGET_UNKNOWN;
+        unknown |= is_unknown(b, row, (enum budget_metric)m);
         for (size_t i = 0; i < b->n && budget_limits(b, (enum budget_metric)m) && !isnan(row->value[m]); i++)
             if (!is_within(b, (enum budget_metric)m, i, row->value[m])) fronts &= ~(1u << i);
     }
-    return fronts;
+    return fronts && unknown ? BUDGET_UNKNOWN : fronts; /* what is known to be over is over, whatever else is not known */
 }
 
 static double excess_of(const struct budget *b, enum budget_metric m, double value)

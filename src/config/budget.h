@@ -41,7 +41,8 @@ struct budget_row {
     double value[BUDGET_METRICS]; /* NaN: not known, or absent */
     bool has[BUDGET_METRICS];
 };
-/* The fronts that a feasible row may be on: bit i of those of budget i, or BUDGET_UNKNOWN alone; 0: it is over all budgets. A row
+/* The fronts that a feasible row may be on: bit i of those of budget i, or BUDGET_UNKNOWN alone, where a limited metric is not known and no other
+ * is over; 0: it is over all budgets. A row
  * that is exact loses nothing, and nor does one of a model that says nothing of quality and has no such metric. */
 #define BUDGET_UNKNOWN (1u << BUDGETS_MAX)
 unsigned budget_fronts(const struct budget *b, const struct budget_row *row);

@@ -97,7 +97,7 @@ static void finish_fronts(struct fronts *fronts, struct cloud *ret)
         const double *values;
         size_t n = front_finish(fronts->front[i], &ids, &values);
         for (size_t j = 0; j < n; j++)
-            cloud_add(ret, values[2 * j], values[2 * j + 1], i | (fronts->lossy[i][ids[j]] ? MARK_LOSSY : 0));
+            cloud_add(ret, values[2 * j], values[2 * j + 1], i | (fronts->lossy[i] && fronts->lossy[i][ids[j]] ? MARK_LOSSY : 0));
         front_free(fronts->front[i]);
         free(fronts->lossy[i]);
     }

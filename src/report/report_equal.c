@@ -51,6 +51,15 @@ static bool is_question(const struct report_run *r, const char *name)
     return false;
 }
 
+/* Is it a technique of the model other than the one that is compared? Techniques are compared with the others held equal. */
+static bool is_other_technique(const char *model, const char *by, const char *name)
+{
+    const struct model *m = by && strcmp(by, name) != 0 ? registry_find(model) : NULL;
+    for (const struct dse_technique *t = m ? m->desc->techniques : NULL; t && t->param; t++)
+        if (strcmp(t->param, name) == 0) return true;
+    return false;
+}
+
 static void add_question(const struct report_run *r, const struct report_contest *c, size_t m, struct text *sql)
 {
     size_t n = 0;
@@ -62,6 +71,12 @@ static void add_question(const struct report_run *r, const struct report_contest
         if (!is_question(r, r->shared.s[i]) || (c->by && strcmp(c->by, r->shared.s[i]) == 0)) continue;
         text_add(sql, n++ ? " || ', ' || coalesce(" : "coalesce(");
         sql_add_name(sql, r->shared.s[i]);
+        text_add(sql, ", '')");
+    }
+    for (size_t i = 0; i < r->axes.n; i++) {
+        if (!is_other_technique(r->models.s[m], c->by, r->axes.s[i]) || !name_list_have(&r->columns_of[m], r->axes.s[i])) continue;
+        text_add(sql, " || ', ' || coalesce(");
+        sql_add_name(sql, r->axes.s[i]);
         text_add(sql, ", '')");
     }
     if (n == 0) text_add(sql, "''");
@@ -314,25 +329,32 @@ static bool meet(const struct contest_table *t, size_t a, size_t b, size_t objec
 }
 
 /* Why two cannot be compared: the first of what a comparison needs that they lack. */
-static void add_obstacle(const struct contest_table *t, size_t a, size_t b, size_t objective, struct text *ret)
+static void add_obstacle(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t level, struct text *ret)
 {
     char buf[TEXT_NUMBER_MAX];
     const struct budget *budget = &t->levels.budget;
-    const char *limit = budget_name(budget, 0, buf), *at = budget_is_least(budget->named) ? "least" : "most";
+    const char *limit = budget_name(budget, budget_of(&t->levels, level), buf),
+               *at = budget_is_least(budget->named) ? "least" : "most";
     if (!meet(t, a, b, objective, t->levels.any))
         text_add(ret, "no question has feasible designs of both.");
     else if (!meet(t, a, b, objective, t->levels.known))
         text_addf(ret, "no question has designs of both whose %s is known.", budget_metrics[budget->named]);
-    else if (!meet(t, a, b, objective, t->levels.known - 1))
+    else if (!meet(t, a, b, objective, level))
         text_addf(ret, "no question has designs of both whose %s is at %s %s.", budget_metrics[budget->named], at, limit);
     else
         text_addf(ret, "no question has a value above 0 of both, of designs whose %s is at %s %s.", budget_metrics[budget->named],
                   at, limit);
 }
 
-static bool is_same(const struct outcome *a, const struct outcome *b)
+/* Are the best designs of both at a level exact ones, for every question that both have designs for? */
+static bool decide_exactly(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t level)
 {
-    return a->n == b->n && a->mean == b->mean && a->lo == b->lo && a->hi == b->hi;
+    for (size_t k = 0; k < t->questions.n; k++) {
+        const struct best *x = &best_of(t, a, k, level)[objective], *y = &best_of(t, b, k, level)[objective];
+        if (!(x->value > 0 && y->value > 0)) continue; /* NaN too */
+        if (best_of(t, a, k, 0)[objective].value != x->value || best_of(t, b, k, 0)[objective].value != y->value) return false;
+    }
+    return true;
 }
 
 static void add_basis(const struct outcome *o, struct text *s)
@@ -351,7 +373,7 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
     text_init(&s);
     if (o.n == 0) {
         text_addf(&s, "%s and %s cannot be compared in %s: ", x, y, label);
-        add_obstacle(t, a, b, objective, &s);
+        add_obstacle(t, a, b, objective, level, &s);
         return text_detach(&s);
     }
     if (o.mean < 1) {
@@ -385,11 +407,10 @@ static void add_sentence(char *s, struct text *json, struct text *said)
 /* What there is to say of two contenders in an objective: at each budget, and of what exact designs decide, once. */
 static void add_sentences(const struct contest_table *t, size_t a, size_t b, size_t objective, struct text *json, struct text *said)
 {
-    const struct outcome exact = outcome_at(t, a, b, objective, 0);
     bool said_exact = false;
     for (size_t level = t->levels.known - 1; level > 0; level--) {
         const struct outcome o = outcome_at(t, a, b, objective, level);
-        const bool is_exact = o.n > 0 && is_same(&o, &exact);
+        const bool is_exact = o.n > 0 && decide_exactly(t, a, b, objective, level);
         if (!is_exact || !said_exact) add_sentence(sentence(t, a, b, objective, is_exact ? 0 : level), json, said);
         said_exact |= is_exact;
         if (o.n == 0) return; /* nor at tighter ones */

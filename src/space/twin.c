@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char space_copy_reason[] = "the technique is off, and another point that differs in what it reads is the same machine";
+const char space_copy_reason[] = "the same machine as another point: they differ in settings of a technique that is off";
 
 static size_t find_axis(const struct space *sp, const char *name)
 {
