@@ -420,7 +420,7 @@ static const struct dse_trend lad_trends[] = {
 static const char *const lad_closed_form_only[] = {"dram_efficiency", NULL};
 
 /* What LAD's decoding alone reads. */
-static const char *const lad_only[] = {"draws", "profile", "recording", "center_scale", NULL};
+static const char *const lad_only[] = {"draws", "profile", "recording", "center_scale", "intervals", "recent", NULL};
 
 const struct dse_model dse_model_lad = {
     .name = "lad",

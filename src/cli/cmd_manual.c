@@ -110,7 +110,7 @@ static bool write_main(const char *folder, struct diags *diags)
 {
     struct text t;
     text_init(&t);
-    page_begin(&t, "dse", 1, "which machine for LLM inference, out of a million, and why?");
+    page_begin(&t, "dse", 1, "which machine for LLM inference, out of a trillion, and why?");
     text_add(&t, ".Sh SYNOPSIS\n.Nm\n.Ar COMMAND ...\n.Nm\n.Fl -help\n.Nm\n.Fl -version Op Fl -verbose\n.Sh DESCRIPTION\n");
     page_prose(&t,
                "Analytical models of published accelerators, run over parameter sweeps on all cores: every design point is kept in "

@@ -73,6 +73,28 @@ static bool find_models(struct printing *p)
     return ok;
 }
 
+/* Has the run a budget, and feasible rows that lose information? */
+static bool find_lossy(struct printing *p)
+{
+    bool ok = true;
+    for (size_t m = 0; ok && p->goal.budget.n && !p->lossy && m < p->models.n; m++) {
+        struct name_list columns = {0};
+        ok = read_columns(p->reader, p->models.s[m], &columns, p->diags);
+        const bool judged = ok && name_list_have(&columns, "quality");
+        name_list_release(&columns);
+        if (!judged) continue;
+        char *sql = xasprintf("SELECT EXISTS(SELECT 1 FROM \"%s\" WHERE run = %lld AND status = 'ok' AND quality NOT IN ('exact',"
+                              " 'rounded'))",
+                              p->models.s[m], (long long)p->run);
+        struct query *q = query_new(p->reader, sql, (struct srcloc){0}, p->diags);
+        ok = q && query_step(q, p->diags) > 0;
+        p->lossy = ok && query_i64(q, 0) != 0;
+        query_free(q);
+        free(sql);
+    }
+    return ok;
+}
+
 /* Do the names that the file gives stand in SQL as names? Those of dse have no quotes. */
 static bool check_names(const struct printing *p, const char *const *names, size_t n)
 {
@@ -146,6 +168,15 @@ static void add_shows(const struct printing *p, size_t m, struct text *sql)
     text_add(sql, " WHEN -1 THEN '' END AS shows");
 }
 
+/* What the budget limits, and how well it is known. */
+static void add_loss(const struct goal *g, const struct name_list *columns, struct text *sql)
+{
+    const char *const names[] = {budget_metrics[g->budget.named], "quality"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!is_objective(g, names[i]))
+            text_addf(sql, name_list_have(columns, names[i]) ? ", \"%s\"" : ", NULL AS \"%s\"", names[i]);
+}
+
 /* SELECT of one model's rows on the front; an axis that the model does not have is NULL. `points`: a list "(1, 2, 3)", or NULL
  * for all of the stored front. */
 static bool add_select(struct printing *p, size_t m, bool stored, const char *points, struct text *sql)
@@ -159,6 +190,7 @@ static bool add_select(struct printing *p, size_t m, bool stored, const char *po
     for (size_t i = 0; i < g->n; i++) text_addf(sql, ", \"%s\"", g->columns[i]);
     /* Refined for its own objectives, it has closed forms on the front under others. */
     if (p->refines && p->request->goal) text_add(sql, ", fidelity");
+    if (p->lossy) add_loss(g, &columns, sql);
     for (size_t i = 0; p->compared && i < RATIOS; i++)
         if (!is_objective(g, ratios[i])) text_addf(sql, ", \"%s\"", ratios[i]);
     for (size_t i = 0; i < p->shared.n; i++)
@@ -312,7 +344,7 @@ bool front_table_print(const struct front_request *request, struct diags *diags)
     bool ok = p.reader && find_run(&p) && find_models(&p);
     ok = ok && front_find_budget(&p);
     if (ok && request->goal) front_take_asked(&p);
-    ok = ok && check_all_names(&p) && split_axes(p.reader, &p.models, &p.axes, &p.shared, &p.own, diags);
+    ok = ok && check_all_names(&p) && find_lossy(&p) && split_axes(p.reader, &p.models, &p.axes, &p.shared, &p.own, diags);
     if (ok) ok = request->goal ? front_print_new_goal(&p) : p.front ? front_print_budget(&p) : print_stored(&p);
     front_picks_release(&p.picks);
     name_list_release(&p.models);

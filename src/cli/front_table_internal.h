@@ -17,6 +17,7 @@ struct printing {
     size_t front;             /* of the budget's fronts that is asked for, as budget_name counts; 0: the run's */
     bool compared;            /* the run has a baseline */
     bool refines;             /* it has rows of both fidelities */
+    bool lossy;               /* the run has a budget, and feasible rows that lose information: rows say what */
     bool per_of_run;          /* the goal is asked for, its `per` the run's */
     struct front_picks picks; /* rows to show; none: all, or the first */
     struct name_list models;

@@ -131,8 +131,8 @@ static void print_paragraphs(const char *s)
 
 static int print_help(void)
 {
-    char *title =
-        xasprintf("dse %s: which machine for LLM inference, out of a million, and why?\n\nUsage: dse COMMAND ...\n\n", DSE_VERSION);
+    char *title = xasprintf("dse %s: which machine for LLM inference, out of a trillion, and why?\n\nUsage: dse COMMAND ...\n\n",
+                            DSE_VERSION);
     print_paragraphs(title);
     free(title);
     for (size_t i = 0; i < n_commands; i++) {

@@ -41,9 +41,9 @@ struct budget_row {
     double value[BUDGET_METRICS]; /* NaN: not known, or absent */
     bool has[BUDGET_METRICS];
 };
-/* The fronts that a feasible row may be on: bit i of those of budget i, or BUDGET_UNKNOWN alone, where a limited metric is not known and no other
- * is over; 0: it is over all budgets. A row
- * that is exact loses nothing, and nor does one of a model that says nothing of quality and has no such metric. */
+/* The fronts that a feasible row may be on: bit i of those of budget i, or BUDGET_UNKNOWN alone, where a limited metric is not
+ * known and no other is over; 0: it is over all budgets. A row that is exact loses nothing, and nor does one of a model that says
+ * nothing of quality and has no such metric. */
 #define BUDGET_UNKNOWN (1u << BUDGETS_MAX)
 unsigned budget_fronts(const struct budget *b, const struct budget_row *row);
 /* By how much a row is over the loosest budget: of each limit that it does not keep a share in (0, 1] that falls as it comes
