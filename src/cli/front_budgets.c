@@ -54,7 +54,9 @@ bool front_print_budget(struct printing *p)
     if (!front_check_goal(p) || !count_points(p, budget, &n)) return false;
     if (!front_print_rows(p, &(struct front_rows){.stored = true, .budget = budget, .limit = p->request->limit})) return false;
     if (!p->request->summary) return true;
-    char *goal = goal_text(&p->goal);
+    struct goal only = p->goal; /* borrows its names */
+    only.budget = budget_only(&p->goal.budget, p->front);
+    char *goal = goal_text(&only);
     terminal_say(stderr, "front: %s points of the front %s, %s", text_count(count, n), budget, goal);
     free(goal);
     return true;

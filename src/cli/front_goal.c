@@ -150,7 +150,9 @@ static bool print_notices(struct printing *p, const uint64_t *ids, size_t n)
 
 static void say_goal(const struct printing *p, size_t points, uint64_t unknown)
 {
-    char count[TEXT_NUMBER_MAX], *goal = goal_text(&p->goal);
+    struct goal only = p->goal; /* borrows its names */
+    if (p->front) only.budget = budget_only(&p->goal.budget, p->front);
+    char count[TEXT_NUMBER_MAX], *goal = goal_text(&only);
     terminal_say(stderr, "front: %s points, %s%s", text_count(count, points), goal,
                  p->per_of_run ? ", as in the run (--per none: one front of all)" : "");
     if (unknown && p->front < p->goal.budget.n)

@@ -42,10 +42,11 @@ static bool loses_nothing(const struct budget_row *row, enum budget_metric m)
            strcmp(row->quality, dse_quality_names[DSE_QUALITY_ROUNDED]) == 0;
 }
 
-/* A loss that nobody knows, in the metric, where that keeps the row apart. */
+/* A loss that nobody knows, or of a mean over requests not of all, in the metric, where that keeps the row apart. */
 static bool is_unknown(const struct budget *b, const struct budget_row *row, enum budget_metric m)
 {
-    return budget_limits(b, m) && isnan(row->value[m]) && !loses_nothing(row, m) && b->trust != DSE_QUALITY_UNKNOWN;
+    const bool in_part = m != BUDGET_TASK_LOSS && row->quality && strcmp(row->quality, dse_quality_names[DSE_QUALITY_UNKNOWN]) == 0;
+    return budget_limits(b, m) && (isnan(row->value[m]) || in_part) && !loses_nothing(row, m) && b->trust != DSE_QUALITY_UNKNOWN;
 }
 
 /* Where the word stands in the order of trust; of a model that does not say, behind all. */
@@ -69,7 +70,9 @@ unsigned budget_fronts(const struct budget *b, const struct budget_row *row)
     bool unknown = false;
     for (int m = 0; m < BUDGET_METRICS; m++) {
         unknown |= is_unknown(b, row, (enum budget_metric)m);
-        for (size_t i = 0; i < b->n && budget_limits(b, (enum budget_metric)m) && !isnan(row->value[m]); i++)
+        const bool known =
+            budget_limits(b, (enum budget_metric)m) && !isnan(row->value[m]) && !is_unknown(b, row, (enum budget_metric)m);
+        for (size_t i = 0; i < b->n && known; i++)
             if (!is_within(b, (enum budget_metric)m, i, row->value[m])) fronts &= ~(1u << i);
     }
     return fronts && unknown ? BUDGET_UNKNOWN : fronts; /* what is known to be over is over, whatever else is not known */
@@ -116,6 +119,14 @@ bool budget_is_reason(const char *reason)
 }
 
 /* ---- words ----------------------------------------------------------------------------------------------------------------- */
+
+struct budget budget_only(const struct budget *b, size_t i)
+{
+    struct budget ret = *b;
+    ret.n = i < b->n;
+    for (int m = 0; m < BUDGET_METRICS && ret.n; m++) ret.limit[m][0] = b->limit[m][i];
+    return ret;
+}
 
 const char *budget_name(const struct budget *b, size_t i, char buf[TEXT_NUMBER_MAX])
 {

@@ -54,6 +54,8 @@ const char *budget_reason(const struct budget *b, const struct budget_row *row);
 /* Is it such a reason? */
 bool budget_is_reason(const char *reason);
 
+/* The i-th budget alone; of i = n none. */
+struct budget budget_only(const struct budget *b, size_t i);
 /* The name of a budget, as fronts have it: its limit, "0.03"; of i = n: "unknown". */
 const char *budget_name(const struct budget *b, size_t i, char buf[TEXT_NUMBER_MAX]);
 /* "attention_error 0.3 0.1, trust measured", "attention_error 0.1 (default)"; "" without a budget. The caller frees it. */

@@ -26,7 +26,7 @@ static bool read_limit(struct reading *r, enum budget_metric m, const struct tom
     if (isnan(v)) return fail(r, node, hint, key, "nan limits nothing");
     if (v < 0 || (least && v > 1)) return fail(r, node, hint, key, least ? "it is from 0 to 1" : "a budget is not negative");
     if (*n == BUDGETS_MAX) return fail(r, node, NULL, key, "too many budgets; at most 16");
-    r->out->budget.limit[m][(*n)++] = v;
+    r->out->budget.limit[m][(*n)++] = v + 0.0; /* no -0 */
     return true;
 }
 
@@ -129,6 +129,10 @@ bool sweep_read_quality(struct reading *r)
         ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text, "give one of them a single value",
                          "two metrics have several budgets: which belong together nobody can tell");
     if (b->n == 0) budget_set_default(b);
+    if (b->n > 1 && r->out->refine)
+        ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text,
+                         "give one value; closed form and event level have a front for each",
+                         "fidelity = \"refine\" refines one front, and %s has several values", budget_metrics[b->named]);
     return read_exact(r, table) && ok;
 }
 

@@ -318,6 +318,10 @@ static void add_limit(const struct levels *l, size_t level, struct text *t)
     else
         text_addf(t, "At %s of at %s %s", names[l->budget.named], budget_is_least(l->budget.named) ? "least" : "most",
                   budget_name(&l->budget, budget_of(l, level), buf));
+    for (int m = 0; m < BUDGET_METRICS && level; m++)
+        if (m != (int)l->budget.named && budget_limits(&l->budget, (enum budget_metric)m))
+            text_addf(t, " and %s of at %s %s", names[m], budget_is_least((enum budget_metric)m) ? "least" : "most",
+                      text_number(buf, l->budget.limit[m][0]));
 }
 
 /* Is there a question that both have designs for at a level? */

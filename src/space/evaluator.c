@@ -200,7 +200,7 @@ static const struct standing *stand(struct evaluator *e)
 static struct budget_row budget_row_of(struct evaluator *e)
 {
     const struct budget *b = &e->space->sweep->budget;
-    bool needs_quality = b->trust < DSE_QUALITY_UNKNOWN;
+    bool needs_quality = b->trust < DSE_QUALITY_UNKNOWN || e->mixer; /* a mean may be of the known part alone */
     struct budget_row row = {0};
     for (int i = 0; i < BUDGET_METRICS; i++) {
         const struct field *f = e->space->budgeted[i];

@@ -212,6 +212,16 @@ bool space_has_fronts_of(const struct space *sp, const char *axis)
     return false;
 }
 
+/* The point itself, or the one that has the row of its machine. */
+static uint64_t original_of(const struct space *sp, uint64_t index)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    if (!sp->n_twins) return index;
+    space_digits(sp, index, digits);
+    space_original(sp, digits);
+    return space_index(sp, digits);
+}
+
 size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret)
 {
     uint64_t digits[SPACE_AXES_MAX], stride = 1;
@@ -220,8 +230,8 @@ size_t space_neighbours(const struct space *sp, uint64_t index, uint64_t *ret)
     space_digits(sp, index, digits);
     for (size_t a = sp->n_axes; a-- > 0; stride *= sp->axes[a].n) {
         if (space_has_fronts_of(sp, sp->axes[a].field->name)) continue;
-        if (digits[a] > 0) ret[n++] = index - stride;
-        if (digits[a] + 1 < sp->axes[a].n) ret[n++] = index + stride;
+        if (digits[a] > 0) ret[n++] = original_of(sp, index - stride);
+        if (digits[a] + 1 < sp->axes[a].n) ret[n++] = original_of(sp, index + stride);
     }
     return n;
 }

@@ -43,8 +43,8 @@ struct axis {
     struct follow_list follows; /* of a REF: the parameters that its entries set */
 };
 
-/* Points where a technique is off that the sweep added, and the axes that only the technique reads, but for those of `per`: points
- * that differ in these alone are one machine, of which the first has the row. */
+/* Points where a technique is off that the sweep added, and the axes that only the technique reads, but for those that `per` or an
+ * expression of the sweep names: points that differ in these alone are one machine, of which the first has the row. */
 struct twin {
     size_t axis;    /* of the technique */
     uint64_t digit; /* its being off */
@@ -93,6 +93,8 @@ void space_free_twins(struct space *sp);
 /* Is the point at these digits of the grid the machine of another one, whose technique is off likewise? */
 bool space_is_copy(const struct space *sp, const uint64_t *digits);
 extern const char space_copy_reason[];
+/* Make the digits of a copy those of the point that has the row. */
+void space_original(const struct space *sp, uint64_t *digits);
 
 /* Set the parameters at these digits, before resolve(). */
 void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params);

@@ -15,6 +15,27 @@ static size_t find_axis(const struct space *sp, const char *name)
     return SIZE_MAX;
 }
 
+/* Does an expression of the list name it, as a word? */
+static bool is_named_in(const struct named_expr *list, size_t n, const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < n; i++)
+        for (const char *at = strstr(list[i].expr, name); at; at = strstr(at + 1, name)) {
+            const bool begins = at == list[i].expr || !strchr(letters, at[-1]);
+            if (begins && (!at[length] || !strchr(letters, at[length]))) return true;
+        }
+    return false;
+}
+
+/* Do rows of the sweep depend on the axis besides the model: has it fronts of its own, or does an expression read it? */
+static bool is_read_by_sweep(const struct space *sp, const char *axis)
+{
+    const struct sweep_file *s = sp->sweep;
+    return space_has_fronts_of(sp, axis) || is_named_in(s->constraints, s->n_constraints, axis) ||
+           is_named_in(s->derived, s->n_derived, axis);
+}
+
 static void add_twin(struct space *sp, const struct dse_technique *t)
 {
     const size_t at = find_axis(sp, t->param);
@@ -24,7 +45,7 @@ static void add_twin(struct space *sp, const struct dse_technique *t)
     *w = (struct twin){.axis = at, .digit = sp->axes[at].n - 1};
     for (const char *const *only = t->only; only && *only; only++) {
         const size_t axis = find_axis(sp, *only);
-        if (axis == SIZE_MAX || space_has_fronts_of(sp, *only)) continue;
+        if (axis == SIZE_MAX || is_read_by_sweep(sp, *only)) continue;
         w->only = xrealloc(w->only, w->n_only + 1, sizeof *w->only);
         w->only[w->n_only++] = axis;
     }
@@ -39,6 +60,14 @@ void space_free_twins(struct space *sp)
 {
     for (size_t i = 0; i < sp->n_twins; i++) free(sp->twins[i].only);
     free(sp->twins);
+}
+
+void space_original(const struct space *sp, uint64_t *digits)
+{
+    for (size_t i = 0; i < sp->n_twins; i++) {
+        const struct twin *w = &sp->twins[i];
+        for (size_t k = 0; k < w->n_only && digits[w->axis] == w->digit; k++) digits[w->only[k]] = 0;
+    }
 }
 
 bool space_is_copy(const struct space *sp, const uint64_t *digits)

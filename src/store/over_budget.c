@@ -16,13 +16,13 @@ static bool count_model(const struct db *db, int64_t run, const char *model, int
     bool ok =
         db_int(db, &stored, diags,
                "SELECT count(*) FROM main.\"%w_fixed\" f CROSS JOIN main.\"%w_all\" a WHERE f.run = %lld AND a.id >= f.first_id"
-               " AND a.id < f.first_id + f.points AND a.reason LIKE 'over budget%%'",
+               " AND a.id < f.first_id + f.points AND a.reason = 'over budget'",
                model, model, (long long)run) &&
         schema_has_table(db, "main", "evaluated", &counts, diags);
     if (ok && counts)
         ok = db_int(db, &counted, diags,
-                    "SELECT CAST(total(points) AS INTEGER) FROM main.evaluated WHERE run = %lld AND model = %Q AND reason LIKE"
-                    " 'over budget%%'",
+                    "SELECT CAST(total(points) AS INTEGER) FROM main.evaluated WHERE run = %lld AND model = %Q"
+                    " AND reason = 'over budget'",
                     (long long)run, model);
     *ret = counted > stored ? counted : stored;
     return ok;

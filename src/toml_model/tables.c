@@ -164,6 +164,9 @@ static void make_plans(struct toml_model *m)
     free(r.list);
 }
 
+/* What a technique of the cache alone reads is not known of equations: they may read any parameter. */
+static const struct dse_technique of_cache[] = {{"eviction", "none", NULL}, {NULL, NULL, NULL}};
+
 void make_tables(struct toml_model *m)
 {
     make_metrics(m);
@@ -174,6 +177,7 @@ void make_tables(struct toml_model *m)
     m->desc.metrics = m->metrics;
     m->desc.without = m->without;
     m->desc.trends = m->trends;
+    if (m->groups.has[GROUP_CACHE]) m->desc.techniques = of_cache;
     if (m->n_shown) m->desc.equations = m->equation_rows;
 }
 

@@ -32,13 +32,14 @@ function parts() {
 
 // "a and b cannot be compared in LABEL: WHY.": the first that a comparison needs and the designs of the query do not have.
 function obstacle(sentence, rows, limits) {
-  const found = sentence.match(/^(.+) and (.+) cannot be compared in (.*): (no question has .*)\.$/), known = limits.length + 1, any = known + 1, most = limits[limits.length - 1];
+  const found = sentence.match(/^(.+) and (.+) cannot be compared in (.*): (no question has .*)\.$/), known = limits.length + 1, any = known + 1;
+  const told = sentence.match(/at most ([\d.e-]+)/), most = told ? Number(told[1]) : limits[limits.length - 1], level = limits.indexOf(most) + 1;
   check(sentence, found !== null);
   const meet = (level) => rows.some((a) => a.contender === found[1] && a.limit <= level &&
     rows.some((b) => b.contender === found[2] && b.question === a.question && b.limit <= level));
   same(sentence, found[4], !meet(any) ? "no question has feasible designs of both"
     : !meet(known) ? "no question has designs of both whose attention_error is known"
-    : !meet(known - 1) ? "no question has designs of both whose attention_error is at most " + most
+    : !meet(level) ? "no question has designs of both whose attention_error is at most " + most
     : "no question has a value above 0 of both, of designs whose attention_error is at most " + most);
 }
 

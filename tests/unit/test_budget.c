@@ -89,6 +89,7 @@ static void budget__what_is_unknown_stands_apart(void **state)
     assert_int_equal(budget_fronts(&b, &row), BUDGET_UNKNOWN);
     /* A loss that is known to be over decides, whatever else is not known. */
     const struct budget both = budget_of("attention_error 0.1, task_loss 0.1");
+    row.quality = "measured";
     row.value[BUDGET_ATTENTION_ERROR] = 0.4;
     assert_int_equal(budget_fronts(&both, &row), 0);
     row.value[BUDGET_ATTENTION_ERROR] = 0.05;
