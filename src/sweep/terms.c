@@ -361,7 +361,7 @@ static void add_memory_prices(struct text *s, const struct terms *t)
     double first = (double)NAN;
     bool differs = false;
     for (size_t m = 0; m < t->sweep->n_models; m++) {
-        const char *kind;
+        const char *kind = "";
         char buf[TEXT_NUMBER_MAX];
         const double usd = price_of_memory(t, m, &kind);
         if (isnan(usd)) continue;

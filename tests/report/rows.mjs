@@ -33,7 +33,7 @@ function parts() {
 // "a and b cannot be compared in LABEL: WHY.": the first that a comparison needs and the designs of the query do not have.
 function obstacle(sentence, rows, limits) {
   const found = sentence.match(/^(.+) and (.+) cannot be compared in (.*): (no question has .*)\.$/), known = limits.length + 1, any = known + 1;
-  const told = sentence.match(/at most ([\d.e-]+)/), most = told ? Number(told[1]) : limits[limits.length - 1], level = limits.indexOf(most) + 1;
+  const told = sentence.match(/at most ([\d.]*\d)/), most = told ? Number(told[1]) : limits[limits.length - 1], level = limits.indexOf(most) + 1;
   check(sentence, found !== null);
   const meet = (level) => rows.some((a) => a.contender === found[1] && a.limit <= level &&
     rows.some((b) => b.contender === found[2] && b.question === a.question && b.limit <= level));
