@@ -106,7 +106,7 @@ static bool show_run(const struct invocation *in, const struct sweep_file *s, co
     if (!quiet && s->refine && is_part) say_part(in, s);
     struct front_request front = {.db = db, .run = r->run, .limit = sweep_front_rows(), .pick = true, .summary = !quiet};
     bool ok = front_table_print(&front, in->diags);
-    if (ok && r->front == 0 && s->n_figures && !is_part && !option_has(in, "no-figures")) {
+    if (ok && !r->was_complete && r->front == 0 && s->n_figures && !is_part && !option_has(in, "no-figures")) {
         terminal_say(stderr, "%s: its figures are not drawn: the front is empty", s->name);
         return true;
     }

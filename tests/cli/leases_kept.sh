@@ -13,6 +13,8 @@ llm = ["llama2-7b", "mistral-7b"]
 context = { from = 512, to = 4096, step = 256 }
 bandwidth_gbs = { from = 200, to = 1800, points = 60, scale = "log" }
 sram_mib = { from = 0.5, to = 20, step = 0.125 }
+[quality]
+exact = false
 [objectives]
 tokens_per_s = "max"
 area_mm2 = "min"
