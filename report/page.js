@@ -182,7 +182,7 @@
     });
     $("scatter-note").textContent = "Of the other feasible points " + count(sample.length) + " of " + count(run.get("feasible")) + " are shown. A click chooses a point." +
       (front.some(isLossy) ? " Hollow: the point loses information" + (front.some(isUnknown) ? ", or nobody measured how much" : "") + "." : "") +
-      (data.budget ? " Designs on the front have " + data.budget + "." : "");
+      (data.budget ? " The budget of the front: " + data.budget + "." : "");
   }
   function tooltip(row) {
     return lines(columns.filter((c) => c.kind !== "metric" && row[c.at] !== null && !isOwn(c)).map((c) => c.label + ": " + number(row[c.at])));

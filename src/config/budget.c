@@ -215,7 +215,7 @@ bool budget_parse(struct budget *b, const char *text)
 
 char *budget_limits_text(const struct budget *b)
 {
-    static const char *const words[BUDGET_METRICS] = {"attention error", "task loss", "retained mass"};
+    static const char *const words[BUDGET_METRICS] = {"error", "task loss", "retained mass"};
     char buf[TEXT_NUMBER_MAX];
     struct text t;
     text_init(&t);

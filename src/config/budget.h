@@ -64,7 +64,7 @@ char *budget_text(const struct budget *b);
 void budget_add_within(const struct budget *b, struct text *to);
 /* The whole text of budget_text, back. */
 bool budget_parse(struct budget *b, const char *text);
-/* "attention error at most 0.1": the loosest limits, for a caption. The caller frees it. */
+/* "error at most 0.1": the loosest limits, for a caption. The caller frees it. */
 char *budget_limits_text(const struct budget *b);
 
 /* Put the budgets in order, the loosest first, and give those metrics that have one limit the same in all. `counts`: how many

@@ -138,9 +138,9 @@ static void read_column(const struct toml_doc *doc, const struct toml_node *tabl
 
 static const char *const root_keys[] = {"figure", "output"};
 static const char *const figure_keys[] = {
-    "title",           "kind",           "sweep",    "sql",     "x",         "y",         "series",
-    "group",           "value",          "end",      "columns", "front_sql", "normalize", "reference_sql",
-    "reference_label", "annotation_sql", "band_sql", "quoted"};
+    "title",           "kind",           "sweep",    "sql",     "x",          "y",         "series",
+    "group",           "value",          "end",      "columns", "front_sql",  "normalize", "reference_sql",
+    "reference_label", "annotation_sql", "band_sql", "quoted",  "lossy_label"};
 static const char *const output_keys[] = {"width_mm", "height_mm", "font", "font_size", "dpi", "legend", "style"};
 static const char *const order_names[] = {"value", "rows"};
 static const char *const legend_names[] = {"below", "right", "none"};
@@ -225,6 +225,7 @@ static void read_figure(struct figure *f, const struct toml_node *table, struct 
     read_query(doc, table, "annotation_sql", &f->annotation, diags);
     read_query(doc, table, "band_sql", &f->band, diags);
     f->reference_label = read_string(doc, table, "reference_label", diags);
+    f->lossy_label = read_string(doc, table, "lossy_label", diags);
     f->normalize = read_string(doc, table, "normalize", diags);
     if (f->normalize) f->normalize_loc = toml_loc(doc, toml_get(table, "normalize"));
     read_column(doc, table, "x", true, &f->x, diags);
@@ -301,6 +302,7 @@ void figure_free(struct figure *f)
     struct query_spec *queries[] = {&f->query, &f->front, &f->reference, &f->annotation, &f->band};
     for (size_t i = 0; i < COUNT(queries); i++) free(queries[i]->sql);
     free(f->reference_label);
+    free(f->lossy_label);
     free(f->normalize);
     struct column_spec *columns[] = {&f->x, &f->y, &f->series, &f->value, &f->end, &f->group, &f->quoted};
     for (size_t i = 0; i < COUNT(columns); i++) column_release(columns[i]);

@@ -72,7 +72,8 @@ static void add_fillings(struct entries *ret, const struct scene *s)
 /* Add the entry that says what hollow marks are. */
 static void add_lossy(struct entries *ret, const struct scene *s)
 {
-    ret->lossy = s->budget ? xasprintf("loses information: %s", s->budget) : xstrdup("loses information");
+    const char *given = s->figure->lossy_label;
+    ret->lossy = given ? xstrdup(given) : s->budget ? xasprintf("lossy, %s", s->budget) : xstrdup("lossy");
     ret->layer[ret->n] = &s->layer[s->main];
     ret->place[ret->n] = PLACE_LOSSY;
     ret->name[ret->n++] = ret->lossy;

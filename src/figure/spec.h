@@ -44,6 +44,7 @@ struct figure {
     struct query_spec query, front;
     struct query_spec reference, annotation, band; /* published points; texts and rules; shaded ranges of x */
     char *reference_label;
+    char *lossy_label; /* what the legend calls hollow marks; NULL: by the run's budget */
     struct column_spec x, y, series;
     struct column_spec value;    /* a cell's colour */
     struct column_spec end;      /* where a bar that starts at x ends */
