@@ -69,9 +69,9 @@ unsigned budget_fronts(const struct budget *b, const struct budget_row *row)
     unsigned fronts = (1u << b->n) - 1;
     bool unknown = false;
     for (int m = 0; m < BUDGET_METRICS; m++) {
-        unknown |= is_unknown(b, row, (enum budget_metric)m);
-        const bool known =
-            budget_limits(b, (enum budget_metric)m) && !isnan(row->value[m]) && !is_unknown(b, row, (enum budget_metric)m);
+        const bool lacks = is_unknown(b, row, (enum budget_metric)m);
+        const bool known = budget_limits(b, (enum budget_metric)m) && !isnan(row->value[m]) && !lacks;
+        unknown |= lacks;
         for (size_t i = 0; i < b->n && known; i++)
             if (!is_within(b, (enum budget_metric)m, i, row->value[m])) fronts &= ~(1u << i);
     }
