@@ -1,4 +1,4 @@
-/* What all benches share: clocks, the short form, and rows of README.md's table of speeds, which bench/run.sh collects. */
+/* What all benches share: clocks, the short form, and rows of docs/speed.md's table, which bench/run.sh collects. */
 #ifndef BENCH_H
 #define BENCH_H
 

@@ -21,7 +21,7 @@ median() { field "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1)
 # A B [FORMAT]: A / B. A number that is missing or nothing is an error.
 ratio() { awk -v a="$1" -v b="$2" -v format="${3:-%.2f}" 'BEGIN { if (!(a > 0 && b > 0)) exit 1; printf format, a / b }'; }
 
-# WHAT MEASURED: a row of README.md's table.
+# WHAT MEASURED: a row of docs/speed.md's table.
 row() { printf '%s\t%s\n' "$1" "$2" >>"$DSE_BENCH_ROWS"; }
 
 # The sweep of a million points, which are 50 bandwidths, with so many instead.

@@ -2,7 +2,7 @@
 # Speed, as ratios to limits and yardsticks measured in the same run: absolute times drift with the machine, ratios are what counts.
 #     run.sh BUILD [SECTION...]             all sections, or those named
 #     run.sh BUILD --short [SECTION...]     little of everything, to see that it works: its numbers are no measurements
-#     run.sh BUILD --update [SECTION...]    and write what was measured into bench/results.tsv and the table of README.md
+#     run.sh BUILD --update [SECTION...]    and write what was measured into bench/results.tsv and the table of docs/speed.md
 #     run.sh BUILD --list                   the sections, and what they measure
 #     run.sh - ...                          is this command line right?
 # A section is a file sections/NUMBER-NAME.sh, whose first line says what it measures; the numbers are their order. Each runs in a folder of its own.
@@ -69,7 +69,7 @@ run_section() {
 
 commit() {
     git -C "$source" rev-parse --short HEAD 2>/dev/null || { echo unknown; return; }
-    git -C "$source" diff --quiet HEAD -- . ':!README.md' ':!bench/results.tsv' || echo "with changes"
+    git -C "$source" diff --quiet HEAD -- . ':!docs/speed.md' ':!bench/results.tsv' || echo "with changes"
 }
 
 machine() {
@@ -101,16 +101,16 @@ table() {
         }' "$results"
 }
 
-write_readme() {
+write_page() {
     begin='<!-- written by ./dev bench --update -->'
     end='<!-- end of the speeds -->'
-    grep -qxF "$begin" "$source/README.md" && grep -qxF "$end" "$source/README.md" || { say "README.md has no place for the table: $begin"; return 1; }
+    grep -qxF "$begin" "$source/docs/speed.md" && grep -qxF "$end" "$source/docs/speed.md" || { say "docs/speed.md has no place for the table: $begin"; return 1; }
     table >"$work/table"
     awk -v begin="$begin" -v end="$end" -v table="$work/table" '
         $0 == begin { print; while ((getline line <table) > 0) print line; skip = 1 }
         $0 == end { skip = 0 }
-        !skip && $0 != begin { print }' "$source/README.md" >"$work/readme"
-    cat "$work/readme" >"$source/README.md"
+        !skip && $0 != begin { print }' "$source/docs/speed.md" >"$work/page"
+    cat "$work/page" >"$source/docs/speed.md"
 }
 
 # ---- all of them -------------------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ for name in "$@"; do
         failed="$failed $name"
     elif [ -n "$update" ]; then
         keep_rows "$name"
-        write_readme
+        write_page
     fi
     tail -n 1 "$work/took" | sed 's/^/bench: /' >&2
     echo

@@ -93,9 +93,9 @@ bool dse_cache_loses(const struct dse_cache_steps *s);
 bool dse_cache_rounds(const struct dse_cache_steps *s);
 
 /* NULL, or why the cache cannot be: a policy of an LLM with layers of other kinds than full attention with a dense network, which
- * every machine refuses by this check (docs/quality.md, "Which layers evict"); it keeps nothing, or less than the policy holds
- * apart; a prefill would lose positions on its way; a policy that selects has no prompt to select of. `seen`: positions when
- * eviction begins. */
+ * every machine refuses by this check (docs/explanation/quality.md, "Which layers evict"); it keeps nothing, or less than the
+ * policy holds apart; a prefill would lose positions on its way; a policy that selects has no prompt to select of. `seen`:
+ * positions when eviction begins. */
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen);
 /* The first of it alone: the LLM. For a machine that has refusals of its own, which come before the rest. */
 const char *dse_cache_check_llm(const struct dse_cache *c, const struct dse_llm *llm);

@@ -387,8 +387,8 @@ struct dse_technology {
 /* A table of SRAM macros (one node, cell type and port count) over capacity and word width; see dse_sram_at in hw.h. */
 struct dse_sram_table;
 
-/* What a file of measurements was made with, as its head says ("# settings:", docs/catalog.md). What one does not say is what the
- * tool had fixed before it wrote it down. */
+/* What a file of measurements was made with, as its head says ("# settings:", docs/reference/catalog.md). What one does not say is
+ * what the tool had fixed before it wrote it down. */
 enum dse_setting {
     DSE_SET_KV_BITS,         /* of keys and values: 16; more is alike */
     DSE_SET_INTERVALS,       /* pieces of exp: 5 */

@@ -1,6 +1,7 @@
 /* What a chip costs beyond its modules: the supply voltage that a clock asks for, and the edges of a die. All pure and thread-safe.
  *
- * Constants come from the book of the point (costs.h, `dse list costs`): their typical values. docs/cost.md has the equations. */
+ * Constants come from the book of the point (costs.h, `dse list costs`): their typical values. docs/explanation/cost.md has the
+ * equations. */
 #ifndef DSE_CHIP_H
 #define DSE_CHIP_H
 

@@ -1,5 +1,6 @@
-/* What a machine costs: dies, packages, memory, servers, a million tokens, carbon. Equations and their sources: docs/cost.md, whose
- * numbers stand here. All pure, thread-safe, without allocation. Money is in dollars, areas in mm2, carbon in grams of CO2e. */
+/* What a machine costs: dies, packages, memory, servers, a million tokens, carbon. Equations and their sources:
+ * docs/explanation/cost.md, whose numbers stand here. All pure, thread-safe, without allocation. Money is in dollars, areas in
+ * mm2, carbon in grams of CO2e. */
 #ifndef DSE_COST_H
 #define DSE_COST_H
 

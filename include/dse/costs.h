@@ -2,7 +2,7 @@
  *
  * A book (struct dse_costs) is an entry of the catalog, chosen by the parameter `costs`. The one that ships, "public", is
  * catalog/costs.toml: a table a constant, several where a constant has a price for several years. A user's own is
- * [costs.NAME] with `like = "public"` and the constants that differ (docs/cost.md).
+ * [costs.NAME] with `like = "public"` and the constants that differ (docs/explanation/cost.md).
  *
  * The constants are those of DSE_CONSTANTS; the same words name them in C (DSE_C_wafer_usd_7nm), in files and in `dse list costs`.
  * A book may lack one that no source gives (a wafer of 65 nm): NaN then, and what needs it is unknown (NULL with a reason).

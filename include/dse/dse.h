@@ -79,9 +79,9 @@ void dse_close(struct dse *d);
  * added already is not added again; if it was edited meanwhile, that is an error. */
 bool dse_add_catalog(struct dse *d, const char *file, struct dse_problems *problems);
 
-/* Add the models of a plug-in (plugin.h), or that of a file in TOML (docs/model-in-toml.md), as --plugin does; to all that are
- * opened from then on, too. Those of $DSE_PLUGINS and of the prefix are there when d is opened. What is loaded stays as it is
- * until the process ends: a file that was edited since is an error. 256 models can be added. Not while other threads use the
+/* Add the models of a plug-in (plugin.h), or that of a file in TOML (docs/reference/model-in-toml.md), as --plugin does; to all
+ * that are opened from then on, too. Those of $DSE_PLUGINS and of the prefix are there when d is opened. What is loaded stays as
+ * it is until the process ends: a file that was edited since is an error. 256 models can be added. Not while other threads use the
  * library. */
 bool dse_add_plugin(struct dse *d, const char *file, struct dse_problems *problems);
 

@@ -1,5 +1,5 @@
 /* Links between chips, and what it takes to add, gather and exchange over them: closed forms and their bounds. All pure and
- * thread-safe; docs/interconnects.md has the equations (I1 to I9) and their sources.
+ * thread-safe; docs/explanation/interconnects.md has the equations (I1 to I9) and their sources.
  *
  * A model embeds struct dse_links with DSE_EMBED(..., struct dse_links, dse_links_params), says in its defaults.toml what the
  * catalog's entry does not (interconnect, outer_interconnect, allreduce, collective_start_us, collective_fill_share), and asks

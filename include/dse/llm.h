@@ -1,5 +1,5 @@
 /* What an LLM of the catalog holds and does, in whole numbers: parameters, elements kept a token, multiply-adds a token. Nothing
- * here depends on a machine. docs/llms.md has every count with its equation.
+ * here depends on a machine. docs/explanation/llms.md has every count with its equation.
  *
  * A "multiply-add" is one of a matrix product, of scores and values, of a recurrence or a short convolution. Norms, softmax, rotary
  * embedding, activation functions and decay are not counted; dse_workload_expand has them as operators of their own.
@@ -47,8 +47,8 @@ int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent
 
 /* NULL where every layer that mixes positions is full attention with keys and values, own or grouped: what a technique loses,
  * measured on heads of such an LLM, may then stand for this one. Else why not: windows, chunks, latents, indexers and recurrent
- * layers attend to other positions, or keep something else of them, and no head of such a layer was measured. docs/quality.md has
- * the numbers that grouped queries were decided by. */
+ * layers attend to other positions, or keep something else of them, and no head of such a layer was measured.
+ * docs/explanation/quality.md has the numbers that grouped queries were decided by. */
 const char *dse_llm_unlike_measured(const struct dse_llm *llm);
 
 /* Is it latent attention, of any kind? */

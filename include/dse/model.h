@@ -144,7 +144,7 @@ struct dse_trend {
 
 /* A technique that loses information, as far as a parameter turns it on: with `off` the same machine is exact, and no metric
  * depends on the parameters that the technique alone reads. A sweep evaluates the exact machine beside the lossy one
- * (docs/sweep-file.md). A test holds each list to it. */
+ * (docs/reference/sweep-file.md). A test holds each list to it. */
 struct dse_technique {
     const char *param, *off; /* an enumeration, and its value: "eviction", "none" */
     const char *const *only; /* closed by NULL */
@@ -190,14 +190,14 @@ struct dse_model {
      * points that check() accepts. */
     void (*estimate)(const void *params, void *metrics, struct dse_breakdown *breakdown);
 
-    /* Bounds of estimate over a box, for exact searches (docs/search.md). `lo` and `hi` are points as resolve() leaves them: of a
-     * number (F64, I64) lo <= hi, of everything else the same; the box holds every resolved point p with lo <= p <= hi, number by
-     * number. Sets F64 and I64 metrics of *floor and *ceiling so that, for every point of the box that check() accepts and every
-     * metric that has a value there, floor <= metric <= ceiling, within 1e-12 of the metric (interval.h rounds outward; the order
-     * of operations may be another). NaN in both: not bounded (of an I64: INT64_MIN and INT64_MAX); so the two structs come, and a
-     * metric that is not set stays so. Enumerations are left alone. The narrower the box, the closer the bounds: of a single point
-     * they are its estimate to 1e-9, or the model's README says by how much they are not. False: check() accepts no point of the
-     * box. As pure as estimate. NULL: the model has none. */
+    /* Bounds of estimate over a box, for exact searches (docs/explanation/exact-fronts.md). `lo` and `hi` are points as resolve()
+     * leaves them: of a number (F64, I64) lo <= hi, of everything else the same; the box holds every resolved point p with lo <= p
+     * <= hi, number by number. Sets F64 and I64 metrics of *floor and *ceiling so that, for every point of the box that check()
+     * accepts and every metric that has a value there, floor <= metric <= ceiling, within 1e-12 of the metric (interval.h rounds
+     * outward; the order of operations may be another). NaN in both: not bounded (of an I64: INT64_MIN and INT64_MAX); so the two
+     * structs come, and a metric that is not set stays so. Enumerations are left alone. The narrower the box, the closer the
+     * bounds: of a single point they are its estimate to 1e-9, or the model's README says by how much they are not. False: check()
+     * accepts no point of the box. As pure as estimate. NULL: the model has none. */
     bool (*bound)(const void *lo, const void *hi, void *floor, void *ceiling);
 
     /* Event level (sim.h): moves the same bytes and does the same work as estimate, over the same parameters, in a run that the

@@ -1,5 +1,5 @@
 /* Exchanges over links at event level: the plan of dse_exchange_plan_at (interconnect.h) step by step, over links that are
- * resources of the run. docs/interconnects.md says what it adds to the closed form.
+ * resources of the run. docs/explanation/interconnects.md says what it adds to the closed form.
  *
  *     struct dse_ports *ports = dse_ports_new(sim, "chip", &p->links);
  *     struct dse_net *tensor = dse_net_new(sim, "tensor", &ports, 1);

@@ -8,7 +8,7 @@
  *
  * Beside mine.so stands the model's folder, `mine/`, with defaults.toml, README.md and, if there are published numbers,
  * claims.csv and claims.toml, as in models/NAME/ of dse; a plug-in of one model may have these files beside itself.
- * docs/plugins.md has more.
+ * docs/how-to/plug-in.md has more.
  *
  * A plug-in is code that runs in the program that loads it. It fits the headers that it was compiled against, and is refused by
  * a dse that was made of others.

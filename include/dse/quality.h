@@ -1,9 +1,9 @@
 /* Measured quality of lossy techniques: surfaces over context, ratio and the technique's own settings.
  *
- * A quality entry (`quality = "codellama-13b"`, catalog/quality/NAME.csv, docs/quality.md) holds a surface for each method that was
- * measured on a model's heads: a KV eviction policy ("voting", "h2o"), LAD's decoding ("lad"), a partial softmax, fixed point, a
- * format of the cache. A surface has the metrics of enum dse_quality_metric, each with mean, standard error, spread and percentiles
- * over heads, which count as the layers that they stand for.
+ * A quality entry (`quality = "codellama-13b"`, catalog/quality/NAME.csv, docs/explanation/quality.md) holds a surface for each
+ * method that was measured on a model's heads: a KV eviction policy ("voting", "h2o"), LAD's decoding ("lad"), a partial softmax,
+ * fixed point, a format of the cache. A surface has the metrics of enum dse_quality_metric, each with mean, standard error, spread
+ * and percentiles over heads, which count as the layers that they stand for.
  *
  * Reading is in two steps: dse_quality_find looks a point up, once; dse_quality_at and dse_quality_mean then read any metric there.
  * At points that were measured the value is the one in the file, to the last digit. Between them it is interpolated by the rule

@@ -1,6 +1,6 @@
-/* Scores of techniques on tasks, as papers publish them or a user has measured them (catalog/task_quality.csv, docs/quality.md): an
- * entry is one task and score, "wikitext2-perplexity", and knows what LLMs reach under which technique. Nothing is interpolated: a
- * point has the score of a row of its LLM, method, ratio and settings, or none.
+/* Scores of techniques on tasks, as papers publish them or a user has measured them (catalog/task_quality.csv,
+ * docs/explanation/quality.md): an entry is one task and score, "wikitext2-perplexity", and knows what LLMs reach under which
+ * technique. Nothing is interpolated: a point has the score of a row of its LLM, method, ratio and settings, or none.
  *
  * All functions are pure and thread-safe; sentences are constants.
  */

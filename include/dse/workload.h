@@ -104,7 +104,8 @@ enum dse_op_kind {
 /* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one pass (of one step
  * where there is no pipeline), of one chip: the fullest. */
 struct dse_op {
-    const char *name; /* a string constant: docs/llms.md has them. Of an LLM with full attention and a dense network, in order:
+    const char
+        *name; /* a string constant: docs/explanation/llms.md has them. Of an LLM with full attention and a dense network, in order:
                               "qkv_projection", "attention_scores", "softmax", "attention_values", "output_projection", "ffn_up"
                               (with the gate, if there is one), "ffn_down", "elementwise", "lm_head" */
     enum dse_op_kind kind;

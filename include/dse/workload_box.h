@@ -14,7 +14,8 @@
  *     }
  *
  * A machine's time of an operator grows with its bytes, rows and operations, so that its law with `least` and the fastest machine
- * of the box is a floor, and with `most` and the slowest a ceiling. All pure and thread-safe. docs/llms.md, "Bounds over boxes".
+ * of the box is a floor, and with `most` and the slowest a ceiling. All pure and thread-safe. docs/explanation/llms.md, "Bounds
+ * over boxes".
  */
 #ifndef DSE_WORKLOAD_BOX_H
 #define DSE_WORKLOAD_BOX_H

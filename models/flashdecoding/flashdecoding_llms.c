@@ -266,7 +266,7 @@ static void add_scalars(struct walk *w, const struct dse_op *op)
     s->elementwise_wait_s += o->wait_s;
 }
 
-/* All-reduces are E15 and E30; the others docs/interconnects.md. */
+/* All-reduces are E15 and E30; the others docs/explanation/interconnects.md. */
 void fd_links_of(struct dse_links *ret, struct dse_interconnect *host, const struct fd_params *p)
 {
     const bool ring = p->collectives == FD_RING;

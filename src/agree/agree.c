@@ -236,6 +236,123 @@ static enum run_end compare(struct runner *r, const struct design_point *p, stru
     return end;
 }
 
+/* ---- the command --------------------------------------------------------------------------------------------------------- */
+
+/* The settings of a point, some of which are left out. */
+struct shorter {
+    const struct drawing *d;
+    const struct design_point *defaults, *point;
+    struct runner *runner;
+    bool *out; /* of d->settings */
+};
+
+/* Make the point of those that are left. The caller releases *ret in any case. */
+static bool make_shorter(const struct shorter *s, struct design_point *ret)
+{
+    struct diags quiet; /* settings that exclude each other may not do without one */
+    const struct settings *all = &s->d->settings;
+    const char **left = xcalloc(all->n + 1, sizeof *left);
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (!s->out[i]) left[n++] = all->list[i];
+    diags_init(&quiet);
+    const bool ok = design_point_init_like(ret, s->defaults->binding, left, n, &quiet);
+    diags_release(&quiet);
+    free(left);
+    return ok && !ret->reason;
+}
+
+static bool is_read_by_events(const struct drawing *d, const char *setting)
+{
+    char *name = xstrndup(setting, strcspn(setting, "="));
+    const struct field *f = schema_find(&d->model->params, name);
+    free(name);
+    return f && f->reader == READ_BY_EVENT_LEVEL;
+}
+
+/* Are all metrics that are compared the same? */
+static bool same_metrics(const struct model *m, const void *x, const void *y)
+{
+    for (int i = 0; agree_metric_names[i]; i++) {
+        const struct field *f = schema_find(&m->metrics, agree_metric_names[i]);
+        if (f && !f->without && !field_same(f, x, y)) return false;
+    }
+    return true;
+}
+
+static bool same_closed_form(const struct design_point *a, const struct design_point *b)
+{
+    const struct model *m = a->model;
+    void *x = xcalloc(1, m->desc->metrics_size), *y = xcalloc(1, m->desc->metrics_size);
+    m->desc->estimate(a->params, x, NULL);
+    m->desc->estimate(b->params, y, NULL);
+    const bool same = same_metrics(m, x, y);
+    free(x);
+    free(y);
+    return same;
+}
+
+/* Leave out each drawn setting without which the closed form is the same. */
+static void leave_out_idle(const struct shorter *s)
+{
+    const struct settings *all = &s->d->settings;
+    for (size_t i = all->given; i < all->n; i++) {
+        struct design_point without;
+        s->out[i] = !is_read_by_events(s->d, all->list[i]);
+        if (!s->out[i]) continue;
+        s->out[i] = make_shorter(s, &without) && same_closed_form(s->point, &without);
+        design_point_release(&without);
+    }
+}
+
+/* Does the event level say the same of both points? */
+static bool same_events(struct runner *r, const struct design_point *a, const struct design_point *b)
+{
+    const struct model *m = a->model;
+    void *x = xcalloc(1, m->desc->metrics_size), *y = xcalloc(1, m->desc->metrics_size);
+    runner_set_ideal(r, 0);
+    const bool same = runner_run(r, m->desc, a->params, x, NULL) == RUN_DONE &&
+                      runner_run(r, m->desc, b->params, y, NULL) == RUN_DONE && same_metrics(m, x, y);
+    free(x);
+    free(y);
+    return same;
+}
+
+/* Of n settings that the closed form can do without, leave out those that the event level can do without, too: all at once, or else
+ * each half by itself. */
+static void leave_out(const struct shorter *s, const size_t *idle, size_t n)
+{
+    struct design_point without;
+    for (size_t i = 0; i < n; i++) s->out[idle[i]] = true;
+    const bool same = n == 0 || (make_shorter(s, &without) && same_events(s->runner, s->point, &without));
+    if (n) design_point_release(&without);
+    if (same) return;
+    for (size_t i = 0; i < n; i++) s->out[idle[i]] = false;
+    if (n == 1) return;
+    leave_out(s, idle, n / 2);
+    leave_out(s, idle + n / 2, n - n / 2);
+}
+
+/* The settings of the point without which either fidelity says something else of the metrics compared. The caller frees it. */
+static char *settings_that_matter(const struct drawing *d, const struct design_point *defaults, struct runner *r,
+                                  const struct design_point *p)
+{
+    const size_t n = d->settings.n;
+    const struct shorter s = {d, defaults, p, r, xcalloc(n + 1, sizeof(bool))};
+    size_t *idle = xcalloc(n + 1, sizeof *idle), n_idle = 0;
+    leave_out_idle(&s);
+    for (size_t i = 0; i < n; i++)
+        if (s.out[i]) idle[n_idle++] = i;
+    leave_out(&s, idle, n_idle);
+    struct design_point less;
+    const bool made = make_shorter(&s, &less);
+    char *ret = space_settings(made ? less.space : p->space, 0);
+    design_point_release(&less);
+    free(idle);
+    free(s.out);
+    return ret;
+}
+
 /* Draw points until one is found that both fidelities can carry out. */
 static void find_point(struct drawing *d, const struct agree_options *o, const struct design_point *defaults, struct runner *r,
                        struct agree_point *ret)
@@ -246,7 +363,7 @@ static void find_point(struct drawing *d, const struct agree_options *o, const s
         if (!try_point(d, defaults, &p)) continue;
         enum run_end end = compare(r, &p, ret);
         if (end != RUN_STOPPED && end != RUN_REFUSED) {
-            ret->settings = space_settings(p.space, 0);
+            ret->settings = settings_that_matter(d, defaults, r, &p);
             ret->command =
                 eval_command(d->model->desc->name, FIDELITY_EVENT_LEVEL, o->catalogs, o->n_catalogs, NULL, ret->settings);
         }

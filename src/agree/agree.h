@@ -25,7 +25,7 @@ enum { AGREE_CAUSES = 5 }; /* the ideals; agree.c checks */
 /* All differences are of the closed form: 0.1 means that the event level has ten percent more. NaN: the model has no such metric.
  */
 struct agree_point {
-    char *settings;               /* as space_settings gives it; NULL: none was found */
+    char *settings;               /* as space_settings gives it, without those that move nothing; NULL: none was found */
     char *command;                /* of dse eval, at event level; NULL with them */
     char *failure;                /* why the event level failed, or NULL */
     double metric[AGREE_METRICS]; /* of agree_metric_names */

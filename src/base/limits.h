@@ -1,5 +1,5 @@
 /* How much of what others wrote is read, at most: beyond these a file is refused by name, before it takes time or memory without
- * end. docs/model-in-toml.md and docs/catalog.md list them. */
+ * end. docs/reference/model-in-toml.md and docs/reference/catalog.md list them. */
 #ifndef DSE_BASE_LIMITS_H
 #define DSE_BASE_LIMITS_H
 

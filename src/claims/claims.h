@@ -1,4 +1,4 @@
-/* Claims: the published numbers of a system and the model's answers. docs/claims.md is the manual of both files.
+/* Claims: the published numbers of a system and the model's answers. docs/reference/claims-file.md is the manual of both files.
  *
  * A set of claims holds everything of one system: the rows of claims.csv, the machines, cases and bindings of claims.toml, and the
  * constants that may be fitted. Evaluating is a pure function of the constants' values.

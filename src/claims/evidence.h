@@ -1,6 +1,6 @@
 /* What a claim's number is evidence of. A number that agrees says little when the paper's own numbers went in, or one beside it
- * was fitted to; this says which it is, by rules that docs/claims.md lists, and what copying another published number would have
- * given.
+ * was fitted to; this says which it is, by rules that docs/reference/claims-file.md lists, and what copying another published
+ * number would have given.
  */
 #ifndef DSE_CLAIMS_EVIDENCE_H
 #define DSE_CLAIMS_EVIDENCE_H

@@ -278,14 +278,15 @@ const struct command command_agree = {
             {'q', "quiet", NULL, "no progress"},
             {0},
         },
-    .help = "Each point is carried out in closed form and at event level, there again with one cause of difference after the other "
-            "taken away: fifos\n"
-            "(bounded queues), refresh, dram (banks, rows, bus turn-round), draws (heads and steps that differ), sync (barriers, "
-            "dispatch). What is\n"
-            "left is fill and drain. Without a MODEL: all that have an event level. docs/fidelity.md says how points are drawn.\n\n"
-            "  dse agree lad\n"
-            "  dse agree lad --points 1000 --set llm=llama2-7b --worst 20\n"
-            "  dse agree --format csv | csvsort -c latency_us_pct\n",
+    .help =
+        "Each point is carried out in closed form and at event level, there again with one cause of difference after the other "
+        "taken away: fifos\n"
+        "(bounded queues), refresh, dram (banks, rows, bus turn-round), draws (heads and steps that differ), sync (barriers, "
+        "dispatch). What is\n"
+        "left is fill and drain. Without a MODEL: all that have an event level. docs/explanation/fidelity.md says how points are drawn.\n\n"
+        "  dse agree lad\n"
+        "  dse agree lad --points 1000 --set llm=llama2-7b --worst 20\n"
+        "  dse agree --format csv | csvsort -c latency_us_pct\n",
     .min_operands = 0,
     .max_operands = SIZE_MAX,
     .run = run,

@@ -60,7 +60,7 @@ const struct command command_check_front = {
         " is\n"
         "           feasible. Points are drawn in it and held against the bound. Points of boxes that were evaluated are evaluated"
         " again\n\n"
-        "docs/search.md says what is left to believe.\n\n"
+        "docs/explanation/exact-fronts.md says what is left to believe.\n\n"
         "  dse front sweeps/lad_trillion.toml --certificate -o lad.db && dse check-front lad.db\n",
     .min_operands = 1,
     .max_operands = 1,

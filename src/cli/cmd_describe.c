@@ -7,6 +7,7 @@
 #include "config/bind.h"
 #include "measured/notes.h"
 #include "model/fidelity.h"
+#include "model/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +27,26 @@ static char *range_text(const struct field *f)
     return text_detach(&t);
 }
 
-static void put_params(const struct binding *b, enum output_format format)
+/* Is a field asked for: all are without a subject, and else those of its group and the one of its name. */
+static bool is_asked(const char *subject, const struct field *f, const struct group *groups, int (*of)(const struct field *f))
+{
+    return !subject || strcmp(subject, f->name) == 0 || (groups && strcmp(subject, groups[of(f)].name) == 0);
+}
+
+static size_t count_asked(const char *subject, const struct schema *s, const struct group *groups, int (*of)(const struct field *f))
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) n += is_asked(subject, &s->fields[i], groups, of);
+    return n;
+}
+
+static void put_params(const struct binding *b, const char *subject, enum output_format format)
 {
     static const char *const columns[] = {"PARAMETER", "DEFAULT", "UNIT", "RANGE", "WHAT", "SOURCE"};
     struct output *o = output_new(stdout, format, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < b->model->params.n; i++) {
         const struct field *f = &b->model->params.fields[i];
+        if (!is_asked(subject, f, param_groups, param_group)) continue;
         char buf[TEXT_NUMBER_MAX], *range = range_text(f);
         output_text(o, f->name);
         output_text(o, value_text(f, field_get(f, b->defaults), buf));
@@ -45,7 +60,7 @@ static void put_params(const struct binding *b, enum output_format format)
 }
 
 /* Metrics, with what [requests] of a sweep takes their mean over, or equations. */
-static void put_outputs(const struct schema *s, bool metrics, enum output_format format)
+static void put_outputs(const struct schema *s, bool metrics, const char *subject, enum output_format format)
 {
     static const char *const of_metrics[] = {"METRIC", "UNIT", "BETTER", "MEAN", "WHAT", "SOURCE"},
                              *const of_equations[] = {"EQUATION", "UNIT", "BETTER", "WHAT", "SOURCE"},
@@ -54,6 +69,7 @@ static void put_outputs(const struct schema *s, bool metrics, enum output_format
                                : output_new(stdout, format, of_equations, sizeof of_equations / sizeof *of_equations);
     for (size_t i = 0; i < s->n; i++) {
         const struct field *f = &s->fields[i];
+        if (!is_asked(subject, f, metrics ? metric_groups : NULL, metric_group)) continue;
         output_text(o, f->name);
         output_text(o, f->unit);
         output_text(o, better[f->better]);
@@ -130,6 +146,170 @@ static bool print_causes(const struct model *m, struct diags *diags)
     return ok;
 }
 
+/* ---- the overview, and the whole ----------------------------------------------------------------------------------------- */
+
+static void print_title(const struct model *m)
+{
+    terminal_say(stdout, "%s, version %d", m->desc->title, m->desc->version);
+    terminal_say(stdout, "%s", m->desc->cite);
+    printf("Fidelities: %s\n\n", fidelities_text(m->desc));
+}
+
+/* "llm=llama2-7b phase=decode ...", or of metrics, which have no defaults, their names. The caller frees it. */
+static char *first_text(const struct field **fields, size_t n, const void *defaults)
+{
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; i < n && i < GROUP_FIRST; i++) {
+        char buf[TEXT_NUMBER_MAX];
+        text_addf(&t, "%s%s", i ? " " : "", fields[i]->name);
+        if (defaults) text_addf(&t, "=%s", value_text(fields[i], field_get(fields[i], defaults), buf));
+    }
+    return text_detach(&t);
+}
+
+/* A line for each group that has any. */
+static void put_groups(const struct schema *s, const struct group *groups, int n_groups, int (*of)(const struct field *f),
+                       const void *defaults)
+{
+    static const char *const of_params[] = {"PARAMETERS", "COUNT", "THE FIRST, WITH THEIR DEFAULTS"}, *const of_metrics[] = {
+                                                                                                          "METRICS", "COUNT",
+                                                                                                          "THE FIRST"};
+    struct output *o = output_new(stdout, OUTPUT_TABLE, defaults ? of_params : of_metrics, 3);
+    for (int g = 0; g < n_groups; g++) {
+        size_t n;
+        const struct field **fields = group_fields(s, groups, of, g, &n);
+        char *first = first_text(fields, n, defaults);
+        if (n) {
+            output_text(o, groups[g].name);
+            output_i64(o, (int64_t)n);
+            output_text(o, first);
+        }
+        free(first);
+        free(fields);
+    }
+    output_end(o);
+}
+
+static void print_overview(const struct binding *b)
+{
+    const struct model *m = b->model;
+    const char *name = m->desc->name;
+    size_t n_constants;
+    binding_calibrated(b, &n_constants);
+    print_title(m);
+    put_groups(&m->params, param_groups, PARAM_GROUPS, param_group, b->defaults);
+    putchar('\n');
+    put_groups(&m->metrics, metric_groups, METRIC_GROUPS, metric_group, NULL);
+    printf("\n  dse describe %s machine    a group, with units, ranges and sources\n", name);
+    printf("  dse describe %s %-10s one parameter or metric\n", name, m->params.fields[0].name);
+    if (m->equations.n)
+        printf("  dse describe %s equations  %zu quantities that `dse eval %s --equations` prints\n", name, m->equations.n, name);
+    if (n_constants)
+        printf("  dse describe %s constants  %zu constants that no paper gives, and what they were fitted to\n", name, n_constants);
+    if (m->desc->trends) printf("  dse describe %s trends     what must grow or fall with what\n", name);
+    printf("  dse describe %s causes     where it is wrong about measured machines, and why\n", name);
+    printf("  dse describe %s --all      everything\n", name);
+}
+
+static bool print_all(const struct binding *b, struct diags *diags)
+{
+    const struct model *m = b->model;
+    print_title(m);
+    put_params(b, NULL, OUTPUT_TABLE);
+    putchar('\n');
+    put_outputs(&m->metrics, true, NULL, OUTPUT_TABLE);
+    if (m->equations.n) {
+        putchar('\n');
+        terminal_say(stdout, "By `dse eval %s --equations`, and stored by no sweep:", m->desc->name);
+        put_outputs(&m->equations, false, NULL, OUTPUT_TABLE);
+    }
+    print_trends(m);
+    print_calibrated(b);
+    return print_causes(m, diags);
+}
+
+/* ---- a subject: a group, a name, or one of the words ----------------------------------------------------------------------- */
+
+/* Print the tables that have something of the subject. False: none has. */
+static bool print_tables(const struct binding *b, const char *subject)
+{
+    const struct model *m = b->model;
+    int printed = 0;
+    if (count_asked(subject, &m->params, param_groups, param_group)) {
+        put_params(b, subject, OUTPUT_TABLE);
+        printed++;
+    }
+    if (count_asked(subject, &m->metrics, metric_groups, metric_group)) {
+        if (printed++) putchar('\n');
+        put_outputs(&m->metrics, true, subject, OUTPUT_TABLE);
+    }
+    const bool all_equations = strcmp(subject, "equations") == 0;
+    if (all_equations ? m->equations.n : count_asked(subject, &m->equations, NULL, NULL)) {
+        if (printed++) putchar('\n');
+        put_outputs(&m->equations, false, all_equations ? NULL : subject, OUTPUT_TABLE);
+    }
+    return printed;
+}
+
+/* Nothing is called that: say what is. */
+static bool refuse_subject(const struct invocation *in, const struct binding *b, const char *subject)
+{
+    static const char *const words[] = {"equations", "constants", "trends", "causes"};
+    const struct schema *schemas[] = {&b->model->params, &b->model->metrics, &b->model->equations};
+    const char *nearest[PARAM_GROUPS + METRIC_GROUPS + 4 + 3];
+    size_t n = 0;
+    for (int g = 0; g < PARAM_GROUPS; g++) nearest[n++] = param_groups[g].name;
+    for (int g = 0; g < METRIC_GROUPS; g++) nearest[n++] = metric_groups[g].name;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) nearest[n++] = words[i];
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        const char **names = schema_names(schemas[i]), *name = text_nearest(subject, names, schemas[i]->n);
+        if (name) nearest[n++] = name;
+        free(names);
+    }
+    const char *name = text_nearest(subject, nearest, n);
+    usage_error(in, "%s has no group, parameter, metric or equation \"%s\"%s%s%s; dse describe %s lists them", b->model->desc->name,
+                subject, name ? ": did you mean \"" : "", name ? name : "", name ? "\"?" : "", b->model->desc->name);
+    return false;
+}
+
+static bool print_subject(const struct invocation *in, const struct binding *b, const char *subject)
+{
+    if (strcmp(subject, "causes") == 0) return print_causes(b->model, in->diags);
+    if (strcmp(subject, "trends") == 0)
+        print_trends(b->model);
+    else if (strcmp(subject, "constants") == 0)
+        print_calibrated(b);
+    else if (!print_tables(b, subject))
+        return refuse_subject(in, b, subject);
+    return true;
+}
+
+/* For programs: one table. */
+static void print_table(const struct invocation *in, const struct binding *b, const char *subject, enum output_format format)
+{
+    if (option_has(in, "metrics") || option_has(in, "equations"))
+        put_outputs(option_has(in, "metrics") ? &b->model->metrics : &b->model->equations, option_has(in, "metrics"), subject,
+                    format);
+    else
+        put_params(b, subject, format);
+}
+
+static bool describe(const struct invocation *in, const struct binding *b, enum output_format format)
+{
+    const char *subject = in->n_operands > 1 ? in->operands[1] : NULL;
+    pager_start();
+    if (format != OUTPUT_TABLE)
+        print_table(in, b, subject, format);
+    else if (subject)
+        return print_subject(in, b, subject);
+    else if (option_has(in, "all"))
+        return print_all(b, in->diags);
+    else
+        print_overview(b);
+    return true;
+}
+
 static int run(const struct invocation *in)
 {
     enum output_format format;
@@ -138,42 +318,19 @@ static int run(const struct invocation *in)
     struct binding *b = NULL;
     if (output_parse_format(in, &format) && (m = model_find(in, in->operands[0])) && (catalog = open_catalog(in)))
         b = binding_new(m, catalog, catalog_data_dir(), in->diags);
-    bool only_metrics = option_has(in, "metrics"), only_equations = option_has(in, "equations");
-    if (b && format == OUTPUT_TABLE) {
-        pager_start();
-        terminal_say(stdout, "%s, version %d", m->desc->title, m->desc->version);
-        terminal_say(stdout, "%s", m->desc->cite);
-        printf("Fidelities: %s\n\n", fidelities_text(m->desc));
-        put_params(b, format);
-        printf("\n");
-        put_outputs(&m->metrics, true, format);
-        if (m->equations.n) {
-            putchar('\n');
-            terminal_say(stdout, "By `dse eval %s --equations`, and stored by no sweep:", m->desc->name);
-            put_outputs(&m->equations, false, format);
-        }
-        print_trends(m);
-        print_calibrated(b);
-    } else if (b && (only_metrics || only_equations)) {
-        pager_start();
-        put_outputs(only_metrics ? &m->metrics : &m->equations, only_metrics, format);
-    } else if (b) {
-        pager_start();
-        put_params(b, format);
-    }
-    int status = b ? 0 : 2;
-    if (b && format == OUTPUT_TABLE && !print_causes(m, in->diags)) status = 2;
+    const bool ok = b && describe(in, b, format);
     binding_free(b);
     catalog_free(catalog);
-    return status;
+    return ok ? 0 : 2;
 }
 
 const struct command command_describe = {
     .name = "describe",
-    .operands = "MODEL",
+    .operands = "MODEL [GROUP|NAME]",
     .summary = "a model's parameters, metrics and calibrated constants",
     .options =
         (const struct option_row[]){
+            {'a', "all", NULL, "every parameter, metric, equation, trend and constant, not the first of each group"},
             OPTION_FORMAT,
             {0, "metrics", NULL, "with csv or json: the metrics instead of the parameters"},
             {0, "equations", NULL, "with csv or json: the equations"},
@@ -182,8 +339,10 @@ const struct command command_describe = {
         },
     .help = "Every name here is also a key of [params] in a sweep, of `dse eval --set`, and a column in SQL.\n\n"
             "  dse describe lad\n"
+            "  dse describe lad memory\n"
+            "  dse describe lad sram_mib\n"
             "  dse describe lad --format csv\n",
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = 2,
     .run = run,
 };

@@ -233,7 +233,7 @@ static void print(const struct eval_answer *a, const struct invocation *in, enum
         eval_print_row(a, format);
         return;
     }
-    eval_print_metrics(a);
+    eval_print_metrics(a, option_has(in, "all"));
     if (a->events.runner) print_run(a);
     say_quality(a, in);
 }
@@ -289,6 +289,7 @@ const struct command command_eval = {
              "means over whole requests: a name, or \"mix = { chat = 0.7, ... }\" as in [requests] of a sweep"},
             {0, "points", "FILE.csv",
              "the points of a file: its header names parameters, each line is a point, and a row of the answer"},
+            {'a', "all", NULL, "all metrics, not the first five of each group (as csv and json have them)"},
             {'b', "breakdown", NULL, "time of a step, and DRAM traffic, operations and energy of a token, part by part"},
             {'e', "equations", NULL, "what the model's equations give at this point and no sweep stores"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},

@@ -175,7 +175,7 @@ const struct command command_front = {
         "A sweep evaluates every point; this evaluates few. The models say between which ends each metric lies over a whole box\n"
         "of parameters, and a box is done with when even the best that it could hold is no better than a point that is known.\n"
         "What is left in the end is the front, and it is certain: of the closed form, of this lattice, one row for each vector of\n"
-        "objectives (to 1e-9). docs/search.md explains how, and what the certificate says.\n\n"
+        "objectives (to 1e-9). docs/explanation/exact-fronts.md explains how, and what the certificate says.\n\n"
         "The file is that of a sweep; [params] may span any number of points, and each objective needs a bound in every model.\n"
         "Ctrl-C, too, ends with the front so far and how much it can still miss. The rows are stored as a sweep's: dse pareto,\n"
         "query, report and figures read them.\n\n"

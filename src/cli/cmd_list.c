@@ -227,7 +227,7 @@ static void list_quality(const struct invocation *in, const struct catalog *c, e
 static int write_entries(const struct invocation *in, const struct catalog *c, enum dse_kind kind)
 {
     if (!catalog_has_toml(kind))
-        return usage_error(in, "%s are kept in CSV files, not in TOML: docs/catalog.md", kind_plural(kind));
+        return usage_error(in, "%s are kept in CSV files, not in TOML: docs/reference/catalog.md", kind_plural(kind));
     struct text t;
     text_init(&t);
     text_addf(&t,
@@ -362,7 +362,7 @@ const struct command command_list = {
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help = "Every entry says where its numbers come from. Your own: a file (--catalog FILE, $DSE_CATALOG, "
             "~/.config/dse/catalog.toml), or\n"
-            "[catalog] in a sweep; --format toml prints an entry to start from. docs/catalog.md has more.\n\n"
+            "[catalog] in a sweep; --format toml prints an entry to start from. docs/reference/catalog.md has more.\n\n"
             "  dse list llms\n"
             "  dse list memories --format csv\n"
             "  dse list costs wafer_usd_7nm\n"

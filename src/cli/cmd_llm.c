@@ -157,7 +157,7 @@ const struct command command_llm = {
         "and its\n"
         "architecture has by default is named in comments; nothing else is assumed. A key that is not known and may change a\n"
         "count is an error, and so is what is no causal LLM. Formats of weights (quantization_config, hf_quant_config.json) are\n"
-        "no part of an entry: they are printed, with the settings that come nearest. docs/llms.md.\n\n"
+        "no part of an entry: they are printed, with the settings that come nearest. docs/explanation/llms.md.\n\n"
         "  dse llm import Qwen3-30B-A3B/config.json -o mine.toml\n"
         "  dse list llms qwen3-30b-a3b -c mine.toml\n",
     .min_operands = 1,

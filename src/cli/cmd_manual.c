@@ -1,5 +1,5 @@
-/* dse manual: the pages of the manual, from the tables of the commands and models and the documents of docs/. The build calls
- * it. */
+/* dse manual: the pages of the manual, from the tables of the commands and models and the documents of docs/reference/. The build
+ * calls it. */
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "cli/commands.h"
@@ -16,14 +16,14 @@ static const struct document {
     const char *page, *file, *summary;
 } documents[] = {
     {"dse-catalog", "catalog", "named LLMs, memories, machines and measurements, and your own"},
-    {"dse-claims", "claims", "published numbers in CSV, and how a model answers them"},
+    {"dse-claims", "claims-file", "published numbers in CSV, and how a model answers them"},
     {"dse-database", "database", "the tables and views of a database of results"},
-    {"dse-figure", "figures", "the figure file: an SQL query and how to draw its rows"},
-    {"dse-measured", "measured", "measured rows in CSV, and how a model answers them"},
+    {"dse-figure", "figure-file", "the figure file: an SQL query and how to draw its rows"},
+    {"dse-measured", "measured-files", "measured rows in CSV, and how a model answers them"},
     {"dse-model-toml", "model-in-toml", "models without C: parameters, equations and metrics in TOML"},
-    {"dse-quality", "quality", "measured quality of lossy techniques in CSV"},
+    {"dse-quality", "quality-files", "measured quality of lossy techniques in CSV"},
     {"dse-sweep-file", "sweep-file", "the sweep file: a question about a design space in TOML"},
-    {"dse-trace", "traces", "files of q, k and v of attention heads"},
+    {"dse-trace", "trace-file", "files of q, k and v of attention heads"},
 };
 enum { DOCUMENTS = sizeof documents / sizeof *documents };
 
@@ -182,7 +182,7 @@ static bool write_model(const char *folder, const struct model *m, struct diags 
 
 static bool write_document(const char *folder, const struct document *d, struct diags *diags)
 {
-    char *path = xasprintf("%s/docs/%s.md", catalog_data_dir(), d->file), *s = NULL;
+    char *path = xasprintf("%s/docs/reference/%s.md", catalog_data_dir(), d->file), *s = NULL;
     size_t n;
     bool ok = text_read_file(path, DOCUMENT_MAX, &s, &n, diags);
     if (ok) {

@@ -305,7 +305,7 @@ const struct command command_measure = {
         "than the cache, so that they come from DRAM as in a step of an LLM. Attention is a split-KV kernel of dse's own on\n"
         "tensor cores, whose result is checked first: what the hardware allows, not what an engine does. Power is that of the\n"
         "board, by NVML. No setting of the GPU is changed unless --clocks asks for it. Ctrl-C keeps what was measured until\n"
-        "then. docs/measure.md says what each row is.\n\n"
+        "then. docs/how-to/measure-a-gpu.md says what each row is.\n\n"
         "  dse measure --dry-run\n"
         "  dse measure --folder mine && dse validate --measured --from mine\n"
         "  dse measure --only gemm,launch --seconds 0.2 -o quick.csv\n"

@@ -87,11 +87,11 @@ const struct command command_plot = {
             {0},
         },
     .help =
-        "A figure file holds an SQL query and how to draw its rows: docs/figures.md. `dse list figures` shows those that come with "
+        "A figure file holds an SQL query and how to draw its rows: docs/reference/figure-file.md. `dse list figures` shows those that come with "
         "dse. Without DB the\n"
         "figure's sweep feeds it, results/SWEEP.db, and is run first when that is missing; a figure that names no sweep is drawn "
         "from computed\n"
-        "tables (docs/tables.md).\n\n"
+        "tables (docs/reference/tables.md).\n\n"
         "  dse plot plots/lad_sram_pareto.toml -o front.pdf\n"
         "  dse plot plots/lad_hbm.toml results/lad_hbm.db --terminal\n",
     .min_operands = 1,

@@ -337,7 +337,7 @@ const struct command command_profile = {
             {0, "edges", "LIST", "locality, recording: right edges of the intervals of exp but the last, growing: -10,-6,-3,-1"},
             {0, "policies", "LIST", "retention: %s (default: all that the settings allow)", .words = eviction_policy_names},
             {0, "kept", "FILE",
-             "kept: what a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 (docs/quality.md)"},
+             "kept: what a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 (docs/explanation/quality.md)"},
             {0, "vary", "NAME=LIST",
              "surface: values of a setting, besides the one that is set; A=LIST*B=LIST: together; any number of times"},
             {0, "kv-bits", "LIST",
@@ -356,7 +356,7 @@ const struct command command_profile = {
     .help =
         "All heads of all traces count alike, in a surface as the layers that they stand for; a file has their mean and spread. "
         "The file says which trace (by its checksum), which\n"
-        "settings and which version it comes from: the same command writes the same bytes. docs/catalog.md has the columns.\n\n"
+        "settings and which version it comes from: the same command writes the same bytes. docs/reference/catalog.md has the columns.\n\n"
         "locality: collinear, recent, scores=centers|exact, intervals. retention: threshold_a, threshold_b, reserved_length,\n"
         "recent_share, sinks, observed, pool, pooling=max|mean, beta, layers, page, decides=head|group, seed, prompt_share; voting "
         "takes\n"

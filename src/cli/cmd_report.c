@@ -66,7 +66,7 @@ const struct command command_report = {
         "linked to a\n"
         "table; what each parameter does to each objective; where the time of a point goes; which model beats which at equal "
         "quality (printed,\n"
-        "too); why points were infeasible; the SQL behind each part. docs/report.md.\n\n"
+        "too); why points were infeasible; the SQL behind each part. docs/how-to/report.md.\n\n"
         "  dse report results/lad_sram.db\n"
         "  dse report results/lad_sram.db -o front.html\n",
     .min_operands = 1,

@@ -190,14 +190,14 @@ const struct command command_sweep = {
         },
     .help =
         "The file says which models, which values of which parameters, what to optimise: see sweeps/ for examples and\n"
-        "docs/sweep-file.md for every key. The same command after a crash, a kill or Ctrl-C goes on where it stopped. The front "
+        "docs/reference/sweep-file.md for every key. The same command after a crash, a kill or Ctrl-C goes on where it stopped. The front "
         "goes\n"
         "to standard output; figures are drawn beside the database.\n\n"
         "A file need not go through its whole grid: [sample] spreads points over it (sobol, halton, lhs, random), [search] looks "
         "for\n"
         "the front (exact, local, nsga2), and keep = \"front\" or \"sample\" in [sweep] evaluates all and stores a part.\n\n"
         "Many machines share a sweep by --lease FOLDER, each of them when it likes; by --slurm; or by --shard: see "
-        "docs/clusters.md.\n\n"
+        "docs/how-to/many-machines.md.\n\n"
         "  dse sweep sweeps/lad_sram.toml\n"
         "  sqlite3 results/lad_sram.db 'select tiles, sram_mib, max(tokens_per_s) from lad where context=4096 group by 1,2'\n",
     .min_operands = 1,

@@ -103,7 +103,7 @@ const struct command command_trace = {
     .help =
         "q and k are after RoPE, attention is causal. With grouped queries, k and v of .npy and .safetensors have the heads of the "
         "cache;\n"
-        "in raw arrays and CSV they are repeated for each query head. docs/traces.md has the formats, docs/bring-your-own.md a "
+        "in raw arrays and CSV they are repeated for each query head. docs/reference/trace-file.md has the formats, docs/how-to/your-attention.md a "
         "script\n"
         "that exports them.\n\n"
         "  dse trace info model.trace\n"

@@ -156,7 +156,8 @@ const struct command command_validate = {
             {0, "ensemble", NULL, "only the errors with every alternative value of every chosen constant"},
             {'m', "measured", NULL, "compare with what was measured on machines, instead of with what papers publish"},
             {0, "regimes", NULL, "with --measured and csv or json: a row for each regime instead of for each measured one"},
-            {0, "from", "DIR", "with --measured: a folder of your own, with its bindings.toml (docs/measured.md)"},
+            {0, "from", "DIR",
+             "with --measured: a folder of your own, with its bindings.toml (docs/explanation/measured-machines.md)"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
             OPTION_FORMAT,
             OPTION_CATALOG,
@@ -165,7 +166,7 @@ const struct command command_validate = {
     .help =
         "Without a MODEL: all of them. The numbers stand in models/NAME/claims.csv, how the model answers in "
         "models/NAME/claims.toml\n"
-        "(docs/claims.md). Verdicts: exact (rounds to the published digits), holds (a bound or range is met), near (within 10 %),\n"
+        "(docs/explanation/evidence.md). Verdicts: exact (rounds to the published digits), holds (a bound or range is met), near (within 10 %),\n"
         "off, misses (a bound or range is not met), contradiction (the paper contradicts itself or arithmetic), input, not "
         "modelled,\n"
         "measured (no model's number, but one of attention heads). An error is that of the published value, or of the bound "

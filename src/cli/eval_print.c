@@ -3,7 +3,6 @@
 #include "base/xalloc.h"
 #include "model/breakdown.h"
 #include "model/nulls.h"
-#include "model/served.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,114 +22,9 @@ static void put_value(struct output *o, const struct field *f, const void *objec
         output_text(o, value_text(f, v, buf));
 }
 
-static void put_short(struct output *o, const struct field *f, const void *object)
-{
-    char buf[TEXT_NUMBER_MAX];
-    struct value v = field_get(f, object);
-    if (metric_is_null(f, object))
-        output_text(o, "-");
-    else if (f->type == DSE_TYPE_F64 && isfinite(v.f64))
-        output_text(o, text_short_number(buf, v.f64));
-    else
-        output_text(o, value_text(f, v, buf));
-}
-
-/* Why a mean over requests is NULL; of one point the model says it. */
-static const char *why_no_mean(const struct eval_answer *a)
+const char *eval_why_no_mean(const struct eval_answer *a)
 {
     return a->point.sweep.averages ? "it is not known for all requests" : NULL;
-}
-
-static const char *why_null(const struct eval_answer *a, const struct field *f, const void *object)
-{
-    const struct design_point *p = &a->point;
-    if (a->fidelity == FIDELITY_EVENT_LEVEL && metrics_have(served_metrics, f->name))
-        return "it is of the closed form: event level runs one phase of each request";
-    return object == p->metrics ? metric_why_null(p->model, f, p->params, object, why_no_mean(a)) : NULL;
-}
-
-/* A line for people; at event level with the value of the closed form (object NULL: it has none). */
-static void put_vertical(struct output *o, const struct eval_answer *a, const struct field *f, const void *object,
-                         const void *closed)
-{
-    output_text(o, f->name);
-    put_short(o, f, object);
-    if (a->closed && closed)
-        put_short(o, f, closed);
-    else if (a->closed)
-        output_text(o, NULL);
-    output_text(o, f->unit);
-    const char *why = why_null(a, f, object);
-    char *what = why ? xasprintf("unknown: %s", why) : NULL;
-    output_text(o, what ? what : f->doc);
-    free(what);
-}
-
-/* Add a line whose value is a text and no metric. */
-static void put_note(struct output *o, const struct eval_answer *a, const char *name, const char *value, const char *what)
-{
-    output_text(o, name);
-    output_text(o, value);
-    if (a->closed) output_text(o, value);
-    output_text(o, "");
-    output_text(o, what);
-}
-
-/* Print which statistics of attention the point follows, where a model's time depends on them. */
-static void put_statistics(struct output *o, const struct eval_answer *a)
-{
-    const struct dse_model *model = a->point.model->desc;
-    struct dse_standing s = {0};
-    if (!model->stand || a->point.sweep.averages) return;
-    model->stand(a->point.params, &s);
-    if (s.statistics) put_note(o, a, "statistics", s.statistics->name, s.statistics->source);
-}
-
-/* Print what is known of the point beside its numbers: the columns of notes of a row (space/judge.h). */
-static void put_standing(struct output *o, const struct eval_answer *a)
-{
-    static const char *const what[] = {"attention is exact",
-                                       "attention is exact; the bits that weights or cache lack were not measured",
-                                       "measured under these settings",
-                                       "extended beyond the contexts that were measured",
-                                       "measured, or extended, on another LLM with the same kind of attention",
-                                       NULL};
-    const struct standing *s = &a->point.standing;
-    int i = 0;
-    while (s->quality && strcmp(dse_quality_names[i], s->quality) != 0) i++;
-    if (s->quality) put_note(o, a, "quality", s->quality, s->unknown ? s->unknown : what[i]);
-    put_statistics(o, a);
-    if (s->beyond) put_note(o, a, "beyond", "yes", s->beyond);
-    if (!s->quality || !a->point.sweep.averages) return;
-    char known[TEXT_NUMBER_MAX];
-    put_note(o, a, "known_tokens", text_short_number(known, s->known), "share of the tokens whose quality is known");
-}
-
-/* The line of the mix that the metrics are means over. */
-static void put_requests(struct output *o, const struct eval_answer *a)
-{
-    char *all = sweep_requests_description(&a->point.sweep);
-    output_text(o, "requests");
-    output_text(o, a->point.sweep.requests_text);
-    output_text(o, "");
-    output_text(o, all);
-    free(all);
-}
-
-void eval_print_metrics(const struct eval_answer *a)
-{
-    static const char *const columns[] = {"NAME", "VALUE", "UNIT", "WHAT"}, *const both[] = {"NAME", "EVENT LEVEL", "CLOSED FORM",
-                                                                                             "UNIT", "WHAT"};
-    const struct design_point *p = &a->point;
-    const struct model *model = p->model;
-    struct output *o = a->closed ? output_new(stdout, OUTPUT_TABLE, both, 5) : output_new(stdout, OUTPUT_TABLE, columns, 4);
-    if (p->sweep.averages) put_requests(o, a);
-    for (size_t i = 0; i < model->params.n; i++)
-        if (p->binding->given[i].is_given) put_vertical(o, a, &model->params.fields[i], p->params, NULL);
-    const struct schema *metrics = space_metrics(p->space);
-    for (size_t i = 0; !p->reason && i < metrics->n; i++) put_vertical(o, a, &metrics->fields[i], p->metrics, a->closed);
-    if (!p->reason) put_standing(o, a);
-    output_end(o);
 }
 
 void eval_print_equations(const struct design_point *p, enum output_format format)
@@ -165,7 +59,7 @@ static void put_row_standing(struct output *o, const struct eval_answer *a)
 {
     const struct design_point *p = &a->point;
     const struct standing *s = &p->standing;
-    char *nulls = p->reason ? NULL : nulls_text(p->model, space_metrics(p->space), p->params, p->metrics, why_no_mean(a));
+    char *nulls = p->reason ? NULL : nulls_text(p->model, space_metrics(p->space), p->params, p->metrics, eval_why_no_mean(a));
     put_or_null(o, s->quality);
     put_or_null(o, s->beyond);
     if (a->point.sweep.averages && a->point.reason)
@@ -247,7 +141,7 @@ static void show_causes(const struct eval_answer *a)
     output_end(o);
 }
 
-/* A table's headings say what its names mean; programs find it in docs/fidelity.md. */
+/* A table's headings say what its names mean; programs find it in docs/explanation/fidelity.md. */
 void eval_print_breakdown(const struct eval_answer *a, enum output_format format)
 {
     static const char *const names[] = {"part", "depth", "time_us", "share", "dram_mib", "gop", "energy_mj", "bound"},

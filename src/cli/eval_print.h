@@ -15,8 +15,10 @@ struct eval_answer {
     struct dse_breakdown breakdown;
 };
 
-/* For people: a line for each parameter that was given, and one for each metric. */
-void eval_print_metrics(const struct eval_answer *a);
+/* For people (eval_metrics.c): what was assumed, then the metrics in groups, the first of each or all. */
+void eval_print_metrics(const struct eval_answer *a, bool all);
+/* Why a mean over requests is NULL; NULL of one point, of which the model says it. */
+const char *eval_why_no_mean(const struct eval_answer *a);
 /* For programs: one row with every parameter and metric. */
 void eval_print_row(const struct eval_answer *a, enum output_format format);
 /* The quantities of the model's equations at this point, feasible or not. */

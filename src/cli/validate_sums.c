@@ -130,7 +130,7 @@ static void print_evidence(const struct validation *list, size_t n)
                                           "MEAN %", "WORST %",  "WORST CLAIM", "COMPARED", "MODEL %", "NULL MODEL %"};
     terminal_say(
         stdout,
-        "What numbers are evidence of (docs/claims.md); the null model copies the nearest published number of the same kind:");
+        "What numbers are evidence of (docs/explanation/evidence.md); the null model copies the nearest published number of the same kind:");
     struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
     for (size_t m = 0; m < n; m++)
         for (int class = EVIDENCE_FITTED; class <= EVIDENCE_CLASSES; class ++) {

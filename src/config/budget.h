@@ -1,4 +1,4 @@
-/* What a design may lose of its output to be on a front: [quality] of a sweep file (docs/sweep-file.md).
+/* What a design may lose of its output to be on a front: [quality] of a sweep file (docs/reference/sweep-file.md).
  *
  * A budget limits one metric or several. A sweep may have several budgets, of which each holds what the next one holds: there is a
  * front for each of them. A design whose loss nobody knows is within none; such designs have a front of their own.

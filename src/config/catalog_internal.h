@@ -85,7 +85,7 @@ bool catalog_add_profile(struct catalog *c, const char *name, const char *path, 
 /* One mix of requests from a log (request_log.h). */
 bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags);
 bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags);
-/* One quality entry from a CSV file in long format (docs/quality.md). */
+/* One quality entry from a CSV file in long format (docs/explanation/quality.md). */
 bool catalog_add_quality(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* The same of a file that ships: it is read when something of it is asked, and an error is what it then says. */
 bool catalog_add_quality_later(struct catalog *c, const char *name, const char *path, struct diags *diags);

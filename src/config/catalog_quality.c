@@ -1,4 +1,4 @@
-/* Quality entries: CSV files in long format, a row a point and metric (docs/quality.md). */
+/* Quality entries: CSV files in long format, a row a point and metric (docs/explanation/quality.md). */
 #include "config/catalog_internal.h"
 
 #include "base/limits.h"

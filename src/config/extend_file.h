@@ -1,6 +1,6 @@
-/* Quality files beyond the contexts that were measured. Two files in the long format of catalog/quality (docs/quality.md): one
- * measured on real heads, one on heads that are like them and longer (`dse trace measure`, workload/made_surface.h). A statistic is
- * taken to follow
+/* Quality files beyond the contexts that were measured. Two files in the long format of catalog/quality
+ * (docs/explanation/quality.md): one measured on real heads, one on heads that are like them and longer (`dse trace measure`,
+ * workload/made_surface.h). A statistic is taken to follow
  *
  *     g(value) = base + slope log(context)          g: the logit of shares, the logarithm of all else
  *

@@ -1,4 +1,4 @@
-/* What the keys of a config.json mean, architecture by architecture. docs/llms.md says where each rule comes from. */
+/* What the keys of a config.json mean, architecture by architecture. docs/explanation/llms.md says where each rule comes from. */
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "config/llm_keys.h"

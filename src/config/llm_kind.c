@@ -9,7 +9,7 @@
 
 static const char of_drafts[] =
     "a head that drafts for an LLM: import that LLM; drafter = \"layer\" and \"heads\" of a step stand for "
-    "such heads (docs/llms.md, Drafts)";
+    "such heads (docs/explanation/llms.md, Drafts)";
 static const char of_trunks[] = "import the causal LLM that it was made from, and mind that there is no output head";
 
 struct unlike {

@@ -1,4 +1,4 @@
-/* A sweep file, read and checked. docs/sweep-file.md describes its keys. */
+/* A sweep file, read and checked. docs/reference/sweep-file.md describes its keys. */
 #ifndef DSE_CONFIG_SWEEP_FILE_H
 #define DSE_CONFIG_SWEEP_FILE_H
 

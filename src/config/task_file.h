@@ -1,4 +1,4 @@
-/* A file of scores on tasks: a row a score (catalog/task_quality.csv, docs/quality.md). */
+/* A file of scores on tasks: a row a score (catalog/task_quality.csv, docs/explanation/quality.md). */
 #ifndef DSE_CONFIG_TASK_FILE_H
 #define DSE_CONFIG_TASK_FILE_H
 

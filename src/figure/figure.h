@@ -1,7 +1,7 @@
 /* Figures: a TOML file with an SQL query and how to draw its rows, rendered by gnuplot through a pipe.
  *
- * See docs/figures.md for the keys. Axis labels come from column_info unless the file gives them. Large clouds are thinned to
- * what the picture can show; the front is always drawn whole, on top.
+ * See docs/reference/figure-file.md for the keys. Axis labels come from column_info unless the file gives them. Large clouds are
+ * thinned to what the picture can show; the front is always drawn whole, on top.
  */
 #ifndef DSE_FIGURE_FIGURE_H
 #define DSE_FIGURE_FIGURE_H

@@ -1,4 +1,4 @@
-/* A figure file, read and checked: what struct figure holds. The keys are described in docs/figures.md.
+/* A figure file, read and checked: what struct figure holds. The keys are described in docs/reference/figure-file.md.
  *
  * Everything here is known before a database is opened; places in the file are kept, so that a complaint about the rows (a column
  * that the query does not give) points at the key that asked for it.

@@ -1,4 +1,4 @@
-/* What a system costs and what its tokens do, by what must be bought for it: C18 to C22 of docs/cost.md. */
+/* What a system costs and what its tokens do, by what must be bought for it: C18 to C22 of docs/explanation/cost.md. */
 #include "hw/bill.h"
 
 #include <dse/num.h>

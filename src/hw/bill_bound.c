@@ -1,6 +1,6 @@
-/* Bills over a box: dse/bound.h. C1 to C7 and C18 to C22 of docs/cost.md, of which die, package and server grow with all they are
- * made of; dollars and carbon of a token are put together term by term, so that the years of a life and the tokens of watts are
- * divided out. */
+/* Bills over a box: dse/bound.h. C1 to C7 and C18 to C22 of docs/explanation/cost.md, of which die, package and server grow with
+ * all they are made of; dollars and carbon of a token are put together term by term, so that the years of a life and the tokens of
+ * watts are divided out. */
 #include "hw/bill.h"
 
 #include <dse/bound.h>

@@ -1,4 +1,4 @@
-/* Dies, packages, ownership. Equations: docs/cost.md. */
+/* Dies, packages, ownership. Equations: docs/explanation/cost.md. */
 #include <dse/cost.h>
 #include <dse/num.h>
 #include <dse/units.h>

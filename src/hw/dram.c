@@ -123,7 +123,7 @@ const char *const dse_memory_kind_names[] = {"other",  "hbm2",   "hbm2e", "hbm3"
                                              "lpddr4", "lpddr5", "gddr5", "gddr6", "gddr6x", "gddr7", NULL};
 _Static_assert(sizeof dse_memory_kind_names / sizeof *dse_memory_kind_names == DSE_MEMORY_KINDS + 1, "every kind has its word");
 const struct dse_param dse_memory_make_fields[] = {
-    DSE_PARAM_ENUM(struct dse_memory_make, kind, dse_memory_kind_names, "what its costs are found by", "docs/cost.md"),
+    DSE_PARAM_ENUM(struct dse_memory_make, kind, dse_memory_kind_names, "what its costs are found by", "docs/explanation/cost.md"),
     DSE_PARAM_END,
 };
 
@@ -141,7 +141,8 @@ static const char *const other_ways_to_say_it[] = {"channels", "channel_gbs", NU
                   "catalog/memories.toml"), \
         DSE_PARAM_F64_AUTO(S, bandwidth_gbs, "GB/s", 0.01, 1000000, other_ways_to_say_it, \
                            "peak of all channels; sets how many there are; auto: channels * channel_gbs", from_memory), \
-        DSE_PARAM_F64(S, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", "docs/hardware.md")
+        DSE_PARAM_F64(S, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", \
+                      "docs/explanation/hardware.md")
 
 const struct dse_param dse_dram_params[] = {
     DRAM_ROWS(struct dse_dram),

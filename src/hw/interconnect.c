@@ -1,4 +1,4 @@
-/* Exchanges over links in closed form: dse/interconnect.h. Equations I1 to I9 stand in docs/interconnects.md. */
+/* Exchanges over links in closed form: dse/interconnect.h. Equations I1 to I9 stand in docs/explanation/interconnects.md. */
 #include "hw/interconnect_ways.h"
 
 #include <dse/num.h>

@@ -1,4 +1,4 @@
-/* What links take of a chip (I10 of docs/interconnects.md): dse/interconnect.h. */
+/* What links take of a chip (I10 of docs/explanation/interconnects.md): dse/interconnect.h. */
 #include <dse/cost.h>
 #include <dse/interconnect.h>
 #include <dse/units.h>

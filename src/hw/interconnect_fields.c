@@ -36,7 +36,7 @@ const struct dse_param dse_interconnect_fields[] = {
 #define L struct dse_links
 const struct dse_param dse_links_params[] = {
     DSE_PARAM_REF(L, interconnect, struct dse_interconnect, DSE_KIND_INTERCONNECT,
-                  "what joins the devices of an island; sets the defaults of the rows below", "docs/interconnects.md"),
+                  "what joins the devices of an island; sets the defaults of the rows below", "docs/explanation/interconnects.md"),
     LINK_ROWS(L),
     DSE_PARAM_REF_ALONE(L, outer_interconnect, struct dse_interconnect, DSE_KIND_INTERCONNECT,
                         "what joins islands, where more devices than linked_devices take part; as its entry has it", "I7"),

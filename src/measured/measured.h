@@ -1,7 +1,7 @@
 /* Measured machines: rows that somebody measured on hardware, and what the models say of the same.
  *
  * A directory of measured files holds CSV files of any columns, one a source, and bindings.toml, which says how a model answers
- * their rows (docs/measured.md):
+ * their rows (docs/explanation/measured-machines.md):
  *
  *     [[bind]]
  *     file   = "splitwise"                              # splitwise.csv

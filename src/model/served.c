@@ -5,9 +5,9 @@
 const struct dse_metric served_metrics[] = {
     DSE_METRIC_F64_OR_NULL(struct served, request_usd, "usd", DSE_LESS,
                            "a request of the mix: its prompt and its generation, each at usd_per_mtoken of its phase",
-                           "docs/cost.md, C23"),
+                           "docs/explanation/cost.md, C23"),
     DSE_METRIC_F64_OR_NULL(struct served, request_usd_per_mtoken, "usd/Mtoken", DSE_LESS,
-                           "a million tokens of the mix, prompts and generations together", "docs/cost.md, C23"),
+                           "a million tokens of the mix, prompts and generations together", "docs/explanation/cost.md, C23"),
     DSE_METRIC_END,
 };
 

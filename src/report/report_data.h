@@ -10,7 +10,7 @@
 
 /* ---- the run and its columns (report_run.c) ------------------------------------------------------------------------------ */
 
-/* KIND_NOTE: what a row's numbers rest on (docs/database.md, quality). */
+/* KIND_NOTE: what a row's numbers rest on (docs/reference/database.md, quality). */
 enum report_kind { KIND_MODEL, KIND_OBJECTIVE, KIND_AXIS, KIND_DESIGN, KIND_NOTE, KIND_METRIC };
 
 /* A column of the front: those that all models have, and the varied parameters of single ones, NULL in the rows of others. */

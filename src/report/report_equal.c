@@ -400,22 +400,77 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
 
 /* ---- what the page gets -------------------------------------------------------------------------------------------------- */
 
-static void add_sentence(char *s, struct text *json, struct text *said)
+/* Sentences for the terminal, which gets the few that decide. */
+struct said {
+    struct said_one {
+        char *s;
+        size_t rank, order; /* the lower the earlier */
+    } * list;
+    size_t n;
+};
+enum { SAID_MAX = 5 };
+
+static void add_sentence(char *s, size_t rank, struct text *json, struct said *said)
 {
     if (json->s[json->n - 1] != '[') text_add(json, ",");
     json_string(json, s);
-    text_addf(said, "%s\n", s);
-    free(s);
+    said->list = xrealloc(said->list, said->n + 1, sizeof *said->list);
+    said->list[said->n] = (struct said_one){s, rank, said->n};
+    said->n++;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct said_one *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Say the first, and how many there are besides. */
+static void tell(struct said *said, struct text *ret)
+{
+    if (said->n) qsort(said->list, said->n, sizeof *said->list, by_rank);
+    for (size_t i = 0; i < said->n && i < SAID_MAX; i++) text_addf(ret, "%s\n", said->list[i].s);
+    if (said->n > SAID_MAX) text_addf(ret, "%zu more comparisons are on the page.\n", said->n - SAID_MAX);
+    for (size_t i = 0; i < said->n; i++) free(said->list[i].s);
+    free(said->list);
+}
+
+/* How many others a contender does not lose to, on the mean. */
+static size_t count_wins(const struct contest_table *t, size_t contender, size_t objective, size_t level)
+{
+    size_t n = 0;
+    for (size_t other = 0; other < t->contenders.n; other++)
+        n += other != contender && outcome_at(t, contender, other, objective, level).mean >= 1; /* NaN is none */
+    return n;
+}
+
+/* Where two stand in an objective, at the widest budget: the best contender against its closest rival comes first, then against the
+ * others, then those that the best takes no part in. */
+static size_t rank_of(const struct contest_table *t, size_t a, size_t b, size_t objective)
+{
+    const size_t level = t->levels.known - 1, n = t->contenders.n;
+    size_t best = 0, closer = 0;
+    for (size_t i = 1; i < n; i++)
+        if (count_wins(t, i, objective, level) > count_wins(t, best, objective, level)) best = i;
+    if (a != best && b != best) return n;
+    const size_t rival = a == best ? b : a;
+    for (size_t i = 0; i < n; i++)
+        closer += i != best && outcome_at(t, best, i, objective, level).mean < outcome_at(t, best, rival, objective, level).mean;
+    return closer;
 }
 
 /* What there is to say of two contenders in an objective: at each budget, and of what exact designs decide, once. */
-static void add_sentences(const struct contest_table *t, size_t a, size_t b, size_t objective, struct text *json, struct text *said)
+static void add_sentences(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t contest, struct text *json,
+                          struct said *said)
 {
+    enum { OF_A_CONTEST = 1000000, BESIDE = 1000 }; /* ranks apart */
+    size_t rank = contest * OF_A_CONTEST + rank_of(t, a, b, objective);
     bool said_exact = false;
     for (size_t level = t->levels.known - 1; level > 0; level--) {
         const struct outcome o = outcome_at(t, a, b, objective, level);
         const bool is_exact = o.n > 0 && decide_exactly(t, a, b, objective, level);
-        if (!is_exact || !said_exact) add_sentence(sentence(t, a, b, objective, is_exact ? 0 : level), json, said);
+        if (!is_exact || !said_exact) add_sentence(sentence(t, a, b, objective, is_exact ? 0 : level), rank, json, said);
+        if (level == t->levels.known - 1) rank += BESIDE;
         said_exact |= is_exact;
         if (o.n == 0) return; /* nor at tighter ones */
     }
@@ -432,8 +487,8 @@ static void add_limits(const struct levels *l, struct text *json)
     text_add(json, "]");
 }
 
-static void add_contest(const struct report_contest *c, const char *sql, const struct contest_table *t, struct text *json,
-                        struct text *said)
+static void add_contest(const struct report_contest *c, size_t contest, const char *sql, const struct contest_table *t,
+                        struct text *json, struct said *said)
 {
     text_add(json, json->s[json->n - 1] == '[' ? "{" : ",{");
     json_key(json, "of"), json_string(json, c->by ? c->by : "model");
@@ -445,7 +500,7 @@ static void add_contest(const struct report_contest *c, const char *sql, const s
         for (size_t b = a + 1; b < t->contenders.n; b++)
             for (size_t i = 0; i < t->run->goal.n; i++)
                 if (strcmp(t->run->goal.columns[i], budget_metrics[t->levels.budget.named]) != 0) /* it is what is equal */
-                    add_sentences(t, a, b, i, json, said);
+                    add_sentences(t, a, b, i, contest, json, said);
     text_add(json, "]}");
 }
 
@@ -475,17 +530,19 @@ bool report_equal_json(const struct report_run *r, struct text *json, struct tex
     struct report_contest contests[REPORT_CONTESTS_MAX];
     size_t n = find_contests(r, contests);
     struct report_terms *terms = report_terms_new(r, diags);
+    struct said sentences = {0};
     bool ok = terms != NULL;
     text_add(json, "[");
     for (size_t i = 0; ok && i < n; i++) {
         struct contest_table t = {.run = r, .levels = levels_of(r), .terms = contests[i].by ? NULL : terms};
         char *sql = contest_sql(r, &t.levels, &contests[i]);
         ok = read_table(&t, sql, diags);
-        if (ok && t.contenders.n > 1) add_contest(&contests[i], sql, &t, json, said);
+        if (ok && t.contenders.n > 1) add_contest(&contests[i], i, sql, &t, json, &sentences);
         release_table(&t);
         free(sql);
     }
     text_add(json, "]");
     report_terms_free(terms);
+    tell(&sentences, said);
     return ok;
 }

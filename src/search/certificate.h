@@ -1,4 +1,5 @@
-/* What an exact search says of the points that it has not evaluated, in a form that other code can check (docs/search.md).
+/* What an exact search says of the points that it has not evaluated, in a form that other code can check
+ * (docs/explanation/exact-fronts.md).
  *
  * A search cuts the lattice of each space into boxes and closes each for a reason. Together they are the lattice: every point lies
  * in one box and no two boxes share one. A box is what lies between two places on each axis,

@@ -1,4 +1,4 @@
-/* The check of a certificate (docs/search.md): is what a database says of its front true?
+/* The check of a certificate (docs/explanation/exact-fronts.md): is what a database says of its front true?
  *
  * Everything is made anew from the text of the sweep that the run stores: the spaces, the lattices, the bounds of each box, the
  * rows. Nothing of the search is used but how a place on an axis becomes a parameter (lattice.h), and that is held against points

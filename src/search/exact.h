@@ -1,4 +1,4 @@
-/* The exact front of a sweep's lattices, by branch and bound (docs/search.md).
+/* The exact front of a sweep's lattices, by branch and bound (docs/explanation/exact-fronts.md).
  *
  * Points that a few random ones and a local search find are the first incumbents. Then boxes of the lattice are taken, the one
  * with the widest gap between its bound and the incumbents first. Of a box that is not closed by its bounds, each half along each

@@ -7,7 +7,8 @@
  *   random      count requests of size at random multiples of size within footprint
  *   stride      count requests of size, each stride behind the one before, round the footprint
  *   copy        count times: read size, write size at the same place offset further on
- *   lad         locality-aware decoding (docs/dram.md): heads attention heads of context positions each, interleave at a time
+ *   lad         locality-aware decoding (docs/explanation/dram.md): heads attention heads of context positions each, interleave at
+ *               a time
  *
  * write makes that share of the requests writes (random; the others of sequential and stride are spread evenly). load or interval
  * says when requests arrive: as many as make up a share of the peak bandwidth, or one every so many ns; evenly or at random

@@ -80,7 +80,7 @@ static const char *misfit(const struct dse_dram *d)
 }
 
 static const char no_timing[] =
-    "the timing of the memory is not known, which the event level needs: its catalog entry has none (docs/catalog.md)";
+    "the timing of the memory is not known, which the event level needs: its catalog entry has none (docs/reference/catalog.md)";
 
 const char *dse_dram_port_check(const struct dse_dram *dram)
 {
@@ -88,7 +88,7 @@ const char *dse_dram_port_check(const struct dse_dram *dram)
     char *lacks = missing(&dram->memory->detail);
     if (!lacks) return misfit(dram);
     free(lacks);
-    return "the memory's catalog entry lacks what the event level needs (docs/dram.md)";
+    return "the memory's catalog entry lacks what the event level needs (docs/explanation/dram.md)";
 }
 
 static void set_organisation(struct dram_spec *s, const struct dse_dram *d, const struct dse_dram_detail *k)

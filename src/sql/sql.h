@@ -1,4 +1,4 @@
-/* The models as tables of SQL, in `dse query` and in any SQLite that loads the extension. docs/sql.md is the manual.
+/* The models as tables of SQL, in `dse query` and in any SQLite that loads the extension. docs/reference/sql.md is the manual.
  *
  * A model is a table of its name, and of NAME_model where the database has a table of that name: metrics, status, reason,
  * quality and beyond are columns, its parameters hidden ones. What a query says of a parameter makes the points: a value, IN, a

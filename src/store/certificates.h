@@ -1,4 +1,5 @@
-/* The certificate of an exact search in the database (docs/search.md): what it says, its lattices, and the boxes of its cover.
+/* The certificate of an exact search in the database (docs/explanation/exact-fronts.md): what it says, its lattices, and the boxes
+ * of its cover.
  *
  * certificate        one row a run: tolerance, counts, what is left open
  * certificate_space  one row a model of it: versions, points, a hash of all that its rows depend on

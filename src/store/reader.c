@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "store/reader.h"
 #include "store/schema.h"
+#include "store/sql_hint.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -155,7 +156,12 @@ static bool fail_prepare(const struct reader *r, const char *sql, struct srcloc 
 {
     int code = sqlite3_errcode(r->db.sqlite) & 0xff;
     if (code != SQLITE_ERROR && code != SQLITE_RANGE && code != SQLITE_TOOBIG) return db_fail(&r->db, NULL, diags);
-    return fail_at(loc, sql, sqlite3_error_offset(r->db.sqlite), NULL, sqlite3_errmsg(r->db.sqlite), diags);
+    const int offset = sqlite3_error_offset(r->db.sqlite);
+    char *message = xstrdup(sqlite3_errmsg(r->db.sqlite)), *hint = sql_hint(r->db.sqlite, sql, message);
+    fail_at(loc, sql, offset, hint, message, diags);
+    free(hint);
+    free(message);
+    return false;
 }
 
 /* One statement that only reads. The database is open read-only; this also keeps out what writes elsewhere (ATTACH creates

@@ -1,4 +1,5 @@
-/* The store: one SQLite file. Everything that touches SQL is in this room; docs/database.md describes the tables and views.
+/* The store: one SQLite file. Everything that touches SQL is in this room; docs/reference/database.md describes the tables and
+ * views.
  *
  * The row of point p of a run has id = first_id + p: rows stand in the order of the points, are found without an index, and
  * cannot be there twice. A run's range of ids, first_id to first_id + points - 1, is reserved when it starts. In a run that

@@ -1,4 +1,4 @@
-/* task_quality(file): what others publish of techniques on tasks, row by row (docs/tables.md). */
+/* task_quality(file): what others publish of techniques on tasks, row by row (docs/reference/tables.md). */
 #include "tables/tables_internal.h"
 
 #include "config/task_file.h"

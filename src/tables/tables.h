@@ -1,5 +1,5 @@
-/* What dse knows beside a database, as tables of SQL: published numbers, models, attention. docs/tables.md is the manual. The
- * models themselves are tables, too (sql/sql.h).
+/* What dse knows beside a database, as tables of SQL: published numbers, models, attention. docs/reference/tables.md is the
+ * manual. The models themselves are tables, too (sql/sql.h).
  *
  * They can be read in every query of `dse query` and of a figure, beside the tables of the database or without any.
  */

@@ -1,5 +1,5 @@
-/* [claims.ID]: published numbers and how the model answers them (docs/claims.md), of which claims.csv and claims.toml are made as
- * texts. The latter is the file itself, without all other lines, so that its places are right. */
+/* [claims.ID]: published numbers and how the model answers them (docs/reference/claims-file.md), of which claims.csv and
+ * claims.toml are made as texts. The latter is the file itself, without all other lines, so that its places are right. */
 #include "toml_model/internal.h"
 
 #include "base/hint.h"

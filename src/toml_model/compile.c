@@ -107,10 +107,10 @@ static struct kind unknown(struct compiling *c, const struct formula_node *n, co
     if (c->ok && domain == DOMAIN_NONE)
         diags_unknown(c->diags, formula_loc(c->f, n), c->f->doc->text, name, names, k,
                       "a formula sees parameters, equations and metrics of the model, and what its shared parameters say: "
-                      "docs/model-in-toml.md",
+                      "docs/reference/model-in-toml.md",
                       "there is no parameter, equation or shared quantity \"%s\"", name);
     else if (c->ok)
-        diags_unknown(c->diags, formula_loc(c->f, n), c->f->doc->text, name, names, k, "docs/model-in-toml.md lists them",
+        diags_unknown(c->diags, formula_loc(c->f, n), c->f->doc->text, name, names, k, "docs/reference/model-in-toml.md lists them",
                       "\"%s\" is neither a field of %s nor an equation of [for.%s]", name,
                       domain == DOMAIN_ATTENTION ? "a group of attention" : "an operator", domain_names[domain]);
     c->ok = false;

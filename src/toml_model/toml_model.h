@@ -1,5 +1,5 @@
-/* A model that is a file: parameters, equations and metrics in TOML (docs/model-in-toml.md). The file is read once, its formulas
- * become programs (machine.h), and a descriptor is made that nothing else can tell from that of a model in C. */
+/* A model that is a file: parameters, equations and metrics in TOML (docs/reference/model-in-toml.md). The file is read once, its
+ * formulas become programs (machine.h), and a descriptor is made that nothing else can tell from that of a model in C. */
 #ifndef DSE_TOML_MODEL_TOML_MODEL_H
 #define DSE_TOML_MODEL_TOML_MODEL_H
 

@@ -1,4 +1,4 @@
-/* Experts at work: docs/llms.md has the laws. */
+/* Experts at work: docs/explanation/llms.md has the laws. */
 #include "workload/experts.h"
 
 #include "workload/expert_loads.h"

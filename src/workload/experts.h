@@ -9,8 +9,8 @@ struct experts_at_work {
     double touched; /* of them with work: a mean */
     double rows;    /* of all of them on the fullest chip: a mean of the largest */
 };
-/* `tokens` go to llm->moe.experts_active experts each; experts are dealt out to `chips`. Monotone in tokens. docs/llms.md,
- * Experts. */
+/* `tokens` go to llm->moe.experts_active experts each; experts are dealt out to `chips`. Monotone in tokens.
+ * docs/explanation/llms.md, Experts. */
 struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips);
 
 /* Are loads of such an LLM's experts to be taken from a profile? Points that dse_workload_check refuses may have another's: they

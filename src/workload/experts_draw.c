@@ -1,4 +1,4 @@
-/* Which experts tokens choose, drawn one after another: docs/llms.md, Experts. */
+/* Which experts tokens choose, drawn one after another: docs/explanation/llms.md, Experts. */
 #include "workload/experts.h"
 
 #include <dse/num.h>

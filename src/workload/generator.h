@@ -29,7 +29,7 @@
  * Clusters are seated by a Pitman-Yor process: a key opens a new cluster with probability (cluster_start + cluster_growth K) /
  * (cluster_start + i), K clusters so far, and otherwise joins one, the larger the likelier. Their number grows like n ^
  * cluster_growth, sizes have a power law. Growth 1: every key has a direction of its own, as in the real traces (reference:
- * docs/traces.md).
+ * docs/reference/trace-file.md).
  *
  * A longer head begins with the shorter one of the same seed. Random numbers: gsl_rng_mt19937, one stream a purpose, each seeded
  * with 32 bits of a hash (splitmix64) of seed, head and purpose: the same on every machine, but for the last bit of libm's
@@ -59,7 +59,8 @@ struct generator {
     double cluster_start, cluster_growth, cluster_noise;
     double fast_share, recency_power, sink_growth, sink_sd, sink_value;
 };
-extern const struct generator generator_defaults; /* fitted to the published anchors (dse trace fit): docs/traces.md */
+extern const struct generator
+    generator_defaults; /* fitted to the published anchors (dse trace fit): docs/reference/trace-file.md */
 
 /* A row for every field: its name, range and meaning. */
 extern const struct dse_param generator_params[];

@@ -1,4 +1,4 @@
-/* Parameters, cache and multiply-adds of an LLM, kind of layer by kind of layer: docs/llms.md has the equations. */
+/* Parameters, cache and multiply-adds of an LLM, kind of layer by kind of layer: docs/explanation/llms.md has the equations. */
 #include <dse/llm.h>
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Measuring quality surfaces: methods at many settings, contexts and ratios over the heads of traces, which stand for all of the
- * model's (surface_heads.h). What comes out are the rows of a quality file (docs/quality.md).
+ * model's (surface_heads.h). What comes out are the rows of a quality file (docs/explanation/quality.md).
  *
  * Work is split into (layer, context, end, method, head) and done by OpenMP's threads, the longest first; results do not depend on
  * how many there are.

@@ -7,11 +7,11 @@
 #define S struct dse_score
 const struct dse_metric dse_score_metrics[] = {
     DSE_METRIC_F64_OR_NULL(S, task_score, "", DSE_NEITHER,
-                           "what the technique scores on the task, by who published it; in the task's unit", "docs/quality.md",
-                           .mean = DSE_MEAN_TOKEN),
+                           "what the technique scores on the task, by who published it; in the task's unit",
+                           "docs/explanation/quality.md", .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(S, task_loss, "", DSE_LESS,
-                           "what is lost of the score that the LLM has without the technique, as a share of it", "docs/quality.md",
-                           .mean = DSE_MEAN_TOKEN),
+                           "what is lost of the score that the LLM has without the technique, as a share of it",
+                           "docs/explanation/quality.md", .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_END,
 };
 #undef S

@@ -1,4 +1,5 @@
-/* Traces: q, k and v of layers x heads x positions in one file, read through a memory map. docs/traces.md has the format.
+/* Traces: q, k and v of layers x heads x positions in one file, read through a memory map. docs/reference/trace-file.md has the
+ * format.
  *
  * A file is a header, then for each layer and query head q, and k and v of the head's group, little-endian fp16 or fp32, then a
  * checksum (FNV-1a 64 of all bytes before it). The header has a magic number, a version, the shape, the layers and heads of the

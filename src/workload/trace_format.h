@@ -1,4 +1,4 @@
-/* What the reader and the writer of traces share: the layout of the header. docs/traces.md has it as a table.
+/* What the reader and the writer of traces share: the layout of the header. docs/reference/trace-file.md has it as a table.
  *
  *     magic 8 | version u32 | bits u32 | layers u32 | heads u32 | n u32 | d u32 | model bytes u32 | source bytes u32      40 bytes
  *     version 2: groups u32 | steps u32                                                                                    8 bytes

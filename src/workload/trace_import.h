@@ -1,4 +1,5 @@
-/* Making traces from what other programs write: plain arrays and CSV. docs/traces.md and `dse trace --help` have the formats. */
+/* Making traces from what other programs write: plain arrays and CSV. docs/reference/trace-file.md and `dse trace --help` have the
+ * formats. */
 #ifndef DSE_WORKLOAD_TRACE_IMPORT_H
 #define DSE_WORKLOAD_TRACE_IMPORT_H
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tables of accuracy in README.md are what dse says: of all systems `dse validate`, and of LAD what it gains under each profile. Event level is that of tests/cli/validate_events.csv, which validate.sh holds against the
+# The tables of docs/accuracy.md are what dse says: of all systems `dse validate`, and of LAD what it gains under each profile. Event level is that of tests/cli/validate_events.csv, which validate.sh holds against the
 # models; LAD's, which takes a quarter of an hour, of validate_events_lad.csv: the errors of the headline numbers alone, to two digits, as in
 # models/lad/README.md.
 #     accuracy_table.sh DSE SOURCE BUILD       compare
@@ -7,7 +7,7 @@
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
-readme=$source/README.md
+page=$source/docs/accuracy.md
 
 row() { # MODEL TITLE FILE-OF-EVENTS WHAT-IT-IS-OF
     cp "$(once "validate-$1.csv" "$DSE" validate "$1" --format csv)" claims.csv
@@ -40,44 +40,44 @@ row() { # MODEL TITLE FILE-OF-EVENTS WHAT-IT-IS-OF
     row swiftkv SwiftKV "$source/tests/cli/validate_events.csv"
     row flashdecoding FlashDecoding++ "$source/tests/cli/validate_events.csv"
     row ane 'Neural Engine' "$source/tests/cli/validate_events.csv"
-} | sed 's/^/  /' >table.md
+} >table.md
 [ "$(grep -c '|$' table.md)" -eq 7 ] || fail "five systems make seven lines: $(cat table.md)"
 "$DSE" query :memory: "
-    select '  | \`' || profile || '\`' || iif(profile = 'published-fit', ', fitted to what the paper publishes', ', measured heads')
+    select '| \`' || profile || '\`' || iif(profile = 'published-fit', ', fitted to what the paper publishes', ', measured heads')
             || printf(' | %.2fx | ', tokens_per_s / (select tokens_per_s from lad where context = 2048 and decoding = 'full-cache'))
             || iif(attention_error is null, 'not measured', printf('%.1f %%', 100 * attention_error)) || ' |' as line
         from lad where draws = 'profile' and intervals = 5 and context = 2048 and profile in ('published-fit', 'codellama-13b', 'tinyllama-1.1b')
         order by profile <> 'published-fit', profile" --format csv >gains.csv || fail "the gains of LAD"
 {
-    echo '  | `profile` of LAD | tokens a second over the same chip decoding with its full cache: LLaMA2-7B, 12 sequences, 2048 positions | error of the output |'
-    echo '  |---|---|---|'
+    echo '| `profile` of LAD | tokens a second over the same chip decoding with its full cache: LLaMA2-7B, 12 sequences, 2048 positions | error of the output |'
+    echo '|---|---|---|'
     sed '1d; s/^"//; s/"$//' gains.csv
 } >gains.md
 [ "$(grep -c '|$' gains.md)" -eq 5 ] || fail "three profiles make five lines: $(cat gains.md)"
 
-# Numbers of single claims in README.md's text.
+# Numbers of single claims in the page's text.
 quoted() { # MODEL CLAIM
     said=$(sqlite3 :memory: '.mode csv' ".import $(once "validate-$1.csv" "$DSE" validate "$1" --format csv) claims" '.mode list' \
         "select published || printf('x in the paper and %.3gx here', modelled) from claims where claim = '$2' and step = ''")
-    grep -qF -- " $said" "$readme" || fail "README.md does not say of $2 that it is $said"
+    grep -qF -- " $said" "$page" || fail "docs/accuracy.md does not say of $2 that it is $said"
 }
 quoted flashdecoding fdpp.abs.hf_nvidia
 quoted veda veda.tab2.energy_vs_4090
 
-# What stands between two lines of README.md: written anew from a file, or held against it.
+# What stands between two lines of the page: written anew from a file, or held against it.
 block() { # BEGIN END FILE
-    begin="  <!-- $1 -->" end="  <!-- $2 -->"
-    grep -qxF -- "$begin" "$readme" && grep -qxF -- "$end" "$readme" || fail "README.md has no block \"$1\""
+    begin="<!-- $1 -->" end="<!-- $2 -->"
+    grep -qxF -- "$begin" "$page" && grep -qxF -- "$end" "$page" || fail "docs/accuracy.md has no block \"$1\""
     if [ "$update" = --update ]; then
         awk -v begin="$begin" -v end="$end" -v file="$3" '
             $0 == begin { print; while ((getline line <file) > 0) print line; skip = 1 }
             $0 == end { skip = 0 }
-            !skip && $0 != begin { print }' "$readme" >new.md
-        cp new.md "$readme"
+            !skip && $0 != begin { print }' "$page" >new.md
+        cp new.md "$page"
         return
     fi
-    awk -v begin="$begin" -v end="$end" '$0 == end { on = 0 } on { print } $0 == begin { on = 1 }' "$readme" >there.md
-    diff there.md "$3" || fail "a table of README.md is another; tests/cli/accuracy_table.sh DSE SOURCE --update writes it"
+    awk -v begin="$begin" -v end="$end" '$0 == end { on = 0 } on { print } $0 == begin { on = 1 }' "$page" >there.md
+    diff there.md "$3" || fail "a table of docs/accuracy.md is another; tests/cli/accuracy_table.sh DSE SOURCE --update writes it"
 }
 update=${3:-}
 block 'written by tests/cli/accuracy_table.sh --update' 'end of the table' table.md

@@ -1,12 +1,12 @@
 #!/bin/sh
-# A model that nobody measured, from its weights to an evaluation: the script of docs/bring-your-own.md, word for word, on a tiny transformer of random weights
+# A model that nobody measured, from its weights to an evaluation: the script of docs/how-to/your-attention.md, word for word, on a tiny transformer of random weights
 # (tests/cli/fake_transformers stands for the packages), then import, profile, and the profiles in use. The same trace by way of .npy.
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C PYTHONPATH="$source/tests/cli/fake_transformers" PYTHONDONTWRITEBYTECODE=1
 
-awk '/^```python$/ { on = 1; next } /^```$/ { on = 0 } on' "$source/docs/bring-your-own.md" >export.py
-[ "$(grep -vc '^$' export.py)" -ge 35 ] || fail "docs/bring-your-own.md has no script"
+awk '/^```python$/ { on = 1; next } /^```$/ { on = 0 } on' "$source/docs/how-to/your-attention.md" >export.py
+[ "$(grep -vc '^$' export.py)" -ge 35 ] || fail "docs/how-to/your-attention.md has no script"
 head -c 159 "$source/README.md" >text.txt
 python3 export.py tiny text.txt qkv.safetensors >said.txt
 grep -q -- '--safetensors qkv.safetensors --layers 0,1' said.txt || fail "the script names another command"

@@ -6,7 +6,7 @@
 #
 # A block of ``` is, by its language or its first line,
 #   commands   sh, or indented by four spaces: each line runs, in the order of the page, in one folder a page. In a block with "$ " before its commands the lines
-#              below a command are its output.
+#              below a command are its output; a line "..." among them stands for lines that are left out.
 #   sql        statements for the database that its first line names: -- results/NAME.db
 #   toml       a sweep file or a part of one, a figure, a catalog, claims
 #   a file     whose first line says its name, # NAME, and which another block names. TOML and Python may have one, too.
@@ -56,9 +56,9 @@ run() { # LINE COMMAND
     [ "$status" -eq 0 ] || wrong "$1" "$2: exit status $status: $(head -n 5 err.txt)"
 }
 
-# What the page shows below a command is what it printed; nothing shown is nothing claimed.
+# What the page shows below a command is what it printed; nothing shown is nothing claimed. A line of "..." stands for any lines that are left out.
 compare() { # LINE
-    [ ! -s shown.txt ] || diff shown.txt out.txt >differs.txt || wrong "$1" "another output is shown than comes out: $(head -n 6 differs.txt)"
+    [ ! -s shown.txt ] || python3 "$SOURCE/tests/cli/docs_shown.py" shown.txt out.txt >differs.txt || wrong "$1" "another output is shown than comes out: $(head -n 6 differs.txt)"
 }
 
 commands() { # BLOCK LINE
@@ -220,7 +220,7 @@ try_page() { # PAGE
 }
 
 # shellcheck disable=SC2046
-[ $# -gt 0 ] || set -- $(cd "$SOURCE" && echo README.md docs/*.md models/*/README.md examples/*/README.md)
+[ $# -gt 0 ] || set -- $(cd "$SOURCE" && echo README.md docs/*.md docs/*/*.md models/*/README.md examples/*/README.md)
 for one; do
     try_page "$one"
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
-# docs/gallery.md shows every figure of plots/ with its question, the first line of its file.
+# docs/reference/gallery.md shows every figure of plots/ with its question, the first line of its file.
 #     gallery.sh DSE SOURCE BUILD       check that it lists all of them, in order, with their questions, and that each picture is there
-#     gallery.sh DSE SOURCE --update    draw docs/pictures anew and write docs/gallery.md
+#     gallery.sh DSE SOURCE --update    draw docs/pictures anew and write docs/reference/gallery.md
 source=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8 DSE_DATA_DIR="$source"
@@ -28,11 +28,11 @@ drawn_at() {
 # Gallery
 
 Every figure that comes with dse: what it asks, the picture, and the command that draws it. `dse figures all -o DIR` draws all. Open diamonds are published
-numbers. Written by `tests/cli/gallery.sh DSE SOURCE --update`; how a figure is made: [figures](figures.md).
+numbers. Written by `tests/cli/gallery.sh DSE SOURCE --update`; how a figure is made: [figures](figure-file.md).
 TEXT
     for file in "$source"/plots/*.toml; do
         name=$(basename "$file" .toml)
-        printf '\n## %s\n\n%s%s\n\n![%s](pictures/%s.png)\n\n    dse figures %s\n' "$name" "$(question "$file")" "$(drawn_at "$file")" "$name" "$name" "$name"
+        printf '\n## %s\n\n%s%s\n\n![%s](../pictures/%s.png)\n\n    dse figures %s\n' "$name" "$(question "$file")" "$(drawn_at "$file")" "$name" "$name" "$name"
     done
 } >gallery.md
 if [ "${3:-}" = --update ]; then
@@ -40,7 +40,7 @@ if [ "${3:-}" = --update ]; then
     mkdir -p "$pictures"
     rm -f "$pictures"/*.png
     cp drawn/*.png "$pictures"
-    cp gallery.md "$source/docs/gallery.md"
+    cp gallery.md "$source/docs/reference/gallery.md"
     exit 0
 fi
 
@@ -50,7 +50,7 @@ for file in "$source"/plots/*.toml; do
     *) fail "$file does not begin with the question that it answers" ;;
     esac
 done
-diff "$source/docs/gallery.md" gallery.md || fail "docs/gallery.md is another; tests/cli/gallery.sh DSE SOURCE --update writes it"
+diff "$source/docs/reference/gallery.md" gallery.md || fail "docs/reference/gallery.md is another; tests/cli/gallery.sh DSE SOURCE --update writes it"
 for file in "$source"/plots/*.toml; do basename "$file" .toml; done >figures.txt
 for file in "$pictures"/*.png; do basename "$file" .png; done >pictures.txt
 diff pictures.txt figures.txt || fail "docs/pictures has other pictures than plots has figures; tests/cli/gallery.sh DSE SOURCE --update draws them"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # libdse: its page is its header, it exports what the header declares, and the examples in C and Python say what `dse eval` says.
 #     library.sh DSE SOURCE BUILD       compare
-#     library.sh DSE SOURCE --update    write docs/library.md anew
+#     library.sh DSE SOURCE --update    write docs/reference/library.md anew
 SOURCE=$(cd "$2" && pwd) BUILD=$3
 . "$(dirname "$0")/lib.sh"
 . "$SOURCE/tests/cli/library.lib"
@@ -30,10 +30,10 @@ page() {
 }
 page >library.md
 if [ "${3:-}" = --update ]; then
-    cp library.md "$SOURCE/docs/library.md"
+    cp library.md "$SOURCE/docs/reference/library.md"
     exit 0
 fi
-diff "$SOURCE/docs/library.md" library.md || fail "docs/library.md is not include/dse/dse.h; tests/cli/library.sh DSE SOURCE --update writes it"
+diff "$SOURCE/docs/reference/library.md" library.md || fail "docs/reference/library.md is not include/dse/dse.h; tests/cli/library.sh DSE SOURCE --update writes it"
 
 # Away from the build and the source: the data are found beside the library.
 install_into "$WORK/root"

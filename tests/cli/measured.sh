@@ -1,7 +1,7 @@
 #!/bin/sh
 # The models against measured machines. A regime whose error grew by more than a tenth fails; what `dse eval` says of a row's settings is what stands
 # in the row; files of others are refused with their place.
-#     measured.sh DSE SOURCE BUILD            compare with measured.csv, and the table in README.md
+#     measured.sh DSE SOURCE BUILD            compare with measured.csv, and the tables in docs/accuracy.md
 #     measured.sh DSE SOURCE --update         write both anew, after looking at what changed
 source=$(cd "$2" && pwd)
 tables_lib=$(cd "$(dirname "$0")" && pwd)/measured_tables.lib

@@ -147,7 +147,7 @@ printf '[sweep]\nname = "n"\nmodels = ["lad"]\n[equal]\nnone = 1\n' >none.toml
 "$DSE" sweep none.toml --dry-run >/dev/null 2>said.txt && fail "a term that is none"
 terms=$(sed -n 's/.*the terms are \(.*\); a parameter.*/\1/p' said.txt | tr -d ,)
 [ -n "$terms" ] || fail "$(cat said.txt)"
-for term in $terms; do grep -q "^|.*\`$term\`" "$2/docs/sweep-file.md" || fail "docs/sweep-file.md has no $term"; done
+for term in $terms; do grep -q "^|.*\`$term\`" "$2/docs/sweep-file.md" || fail "docs/reference/sweep-file.md has no $term"; done
 # A run of an older dse kept a sentence.
 sqlite3 apart.db "update run set unequal = 'models differ', notices = null; delete from digest; update run set digests = null"
 "$DSE" pareto apart.db --min energy_mj >/dev/null 2>said.txt

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The table of docs/quality.md of what each technique brings is that of sweeps/techniques.toml. `techniques.sh DSE SOURCE --update` writes it anew.
+# The table of docs/explanation/quality.md of what each technique brings is that of sweeps/techniques.toml. `techniques.sh DSE SOURCE --update` writes it anew.
 SOURCE=$(cd "$2" && pwd)
 . "$(dirname "$0")/lib.sh"
-page=$SOURCE/docs/quality.md
+page=$SOURCE/docs/explanation/quality.md
 "$DSE" sweep "$SOURCE/sweeps/techniques.toml" -q -o t.db >front.txt 2>&1 || fail "the sweep: $(cat front.txt)"
 "$DSE" query t.db --format csv "
 with rows as (

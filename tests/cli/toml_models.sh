@@ -22,9 +22,9 @@ with eval array --set capacity_gib=0.5 >out.txt 2>err.txt
 says '13.05 GiB needed, 0.5 GiB there' err.txt
 
 # The page of the manual builds the example, in 40 lines.
-sed -n '/^## Claims$/q; /^```toml$/,/^```$/p' "$SOURCE/docs/model-in-toml.md" | grep -v '^```' >page.toml
-[ "$(wc -l <page.toml)" -le 40 ] || fail "the model of docs/model-in-toml.md has $(wc -l <page.toml) lines"
-grep -v '^#' array.toml | grep . | diff - page.toml || fail "docs/model-in-toml.md builds another model than examples/array.toml"
+sed -n '/^## Claims$/q; /^```toml$/,/^```$/p' "$SOURCE/docs/reference/model-in-toml.md" | grep -v '^```' >page.toml
+[ "$(wc -l <page.toml)" -le 40 ] || fail "the model of docs/reference/model-in-toml.md has $(wc -l <page.toml) lines"
+grep -v '^#' array.toml | grep . | diff - page.toml || fail "docs/reference/model-in-toml.md builds another model than examples/array.toml"
 [ "$(with query :memory: "SELECT count(*), sum(status = 'ok') FROM array WHERE batch BETWEEN 1 AND 4" --format csv | tail -n 1)" = 4,4 ] || fail "dse query"
 
 cat >beside.toml <<'TOML'
@@ -82,7 +82,7 @@ TOML
 with validate array >out.txt || fail "validate"
 says '^array.speed 18.6 .*exact' out.txt
 # Or in it, as the page has it, with the digits of the number.
-sed -n '/^## Claims$/,/^## L/p' "$SOURCE/docs/model-in-toml.md" | sed -n '/^```toml$/,/^```$/p' | grep -v '^```' | sed 's/= 18.6 /= 18.60 /' | cat array.toml - >claiming.toml
+sed -n '/^## Claims$/,/^## L/p' "$SOURCE/docs/reference/model-in-toml.md" | sed -n '/^```toml$/,/^```$/p' | grep -v '^```' | sed 's/= 18.6 /= 18.60 /' | cat array.toml - >claiming.toml
 "$DSE" --plugin ./claiming.toml validate array >out.txt || fail "validate of claims in the file"
 says '^speed  *18.60 .*held out' out.txt
 if sed 's/plain.tokens/plain.toucans/' claiming.toml >wrong.toml && "$DSE" --plugin ./wrong.toml validate array >out.txt 2>err.txt; then fail "a claim of nothing"; fi

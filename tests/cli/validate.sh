@@ -57,14 +57,14 @@ done
 compare now.csv "$source/tests/cli/validate.csv"
 compare events.csv "$source/tests/cli/validate_events.csv"
 
-# The README's column of event level: the mean error of what was measured and held out, to its digit.
-column() { sed -n "s/^  | $1 |.*| \([0-9.]*\) %[^|]*|\$/\1/p" "$source/README.md"; }
+# The column of event level in docs/accuracy.md: the mean error of what was measured and held out, to its digit.
+column() { sed -n "s/^| $1 |.*| \([0-9.]*\) %[^|]*|\$/\1/p" "$source/docs/accuracy.md"; }
 while read -r model system; do
     mean=$(sqlite3 :memory: '.mode csv' ".import event-level-$model.csv claims" "select avg(abs(error_pct)) from claims
         where class <> '' and measured_on = '' and step = '' and kind = 'measured' and split = 'holdout' and verdict not in ('holds', 'contradiction') and error_pct <> ''")
     shown=$(column "$system")
     awk -v a="$mean" -v b="$shown" 'BEGIN { exit !(b != "" && (a - b) ^ 2 <= 0.0501 ^ 2) }' ||
-        fail "README says $shown % of $system at event level, and it is $mean %"
+        fail "docs/accuracy.md says $shown % of $system at event level, and it is $mean %"
 done <<'TEXT'
 veda VEDA
 swiftkv SwiftKV

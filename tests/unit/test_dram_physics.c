@@ -123,7 +123,7 @@ static double share_of(const struct dse_memory *m, int size)
 }
 
 /* No number of the law is fitted: what is left is that limits which are near each other get in each other's way (too high), and
- * that a queue of 32 holds more rows than the law counts (too low: docs/hardware.md). */
+ * that a queue of 32 holds more rows than the law counts (too low: docs/explanation/hardware.md). */
 static void law__stays_near_the_controllers(void **state)
 {
     (void)state;

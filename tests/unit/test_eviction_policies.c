@@ -59,7 +59,7 @@ static void the_documentation__names_every_policy(void **state)
     assert_true(text_read_file(DSE_SOURCE_DATA "/docs/catalog.md", 1 << 20, &page, NULL, &found));
     for (const char *const *name = eviction_policy_names(); *name; name++) {
         char *quoted = xasprintf("`%s`", *name);
-        if (!strstr(page, quoted)) fail_msg("docs/catalog.md does not know %s", quoted);
+        if (!strstr(page, quoted)) fail_msg("docs/reference/catalog.md does not know %s", quoted);
         free(quoted);
     }
     free(page);

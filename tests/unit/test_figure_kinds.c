@@ -289,7 +289,7 @@ static void notes__widen_the_axes_or_are_warned_of(void **state)
 static void expect_written(const char *page, const char *name, bool word)
 {
     char *quoted = xasprintf(word ? "`\"%s\"`" : "`%s`", name);
-    if (!strstr(page, quoted)) fail_msg("docs/figures.md does not know %s", quoted);
+    if (!strstr(page, quoted)) fail_msg("docs/reference/figure-file.md does not know %s", quoted);
     free(quoted);
 }
 
@@ -321,7 +321,7 @@ static void scripts__of_every_kind_end_in_a_plot(void **state)
         }
 }
 
-/* A row says all that there is to a kind, and docs/figures.md has it and its keys. */
+/* A row says all that there is to a kind, and docs/reference/figure-file.md has it and its keys. */
 static void every_kind__is_a_row_and_documented(void **state)
 {
     (void)state;

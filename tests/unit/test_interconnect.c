@@ -1,5 +1,5 @@
-/* Exchanges over links (dse/interconnect.h, docs/interconnects.md): what no network can beat, what each argument moves and which
- * way, and bounds over boxes. */
+/* Exchanges over links (dse/interconnect.h, docs/explanation/interconnects.md): what no network can beat, what each argument moves
+ * and which way, and bounds over boxes. */
 #include "base/random.h"
 #include "links_bed.h"
 

@@ -92,7 +92,7 @@ static void nvlink__is_within_a_fifth_above_half_a_mebibyte(void **state)
     static const struct {
         const char *name;
         enum dse_collective kind;
-        double most; /* percent: what docs/interconnects.md says, rounded up */
+        double most; /* percent: what docs/explanation/interconnects.md says, rounded up */
     } cases[] = {{"all_reduce", DSE_ALL_REDUCE, 12},
                  {"reduce_scatter", DSE_REDUCE_SCATTER, 18},
                  {"all_gather", DSE_ALL_GATHER, 19},

@@ -130,7 +130,7 @@ static double mean_of(const struct csv_table *t, const char *model, const char *
 
 static void must_say(const char *document, char *line)
 {
-    if (!strstr(document, line)) fail_msg("docs/quality.md does not say: %s", line);
+    if (!strstr(document, line)) fail_msg("docs/explanation/quality.md does not say: %s", line);
     free(line);
 }
 

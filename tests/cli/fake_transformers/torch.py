@@ -1,4 +1,4 @@
-"""As much of torch as docs/bring-your-own.md asks for, with nested lists for tensors: no packages, no download."""
+"""As much of torch as docs/how-to/your-attention.md asks for, with nested lists for tensors: no packages, no download."""
 float16 = "F16"
 
 
