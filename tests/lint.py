@@ -16,6 +16,7 @@ RECORD = "tests/lint.clean"
 FOLDERS = ("src", "include", "models", "tests", "bench", "fuzz")
 TIDY = ("src/", "models/")  # clang-tidy reads these and the headers that they include
 INCLUDED_FROM = ("include", "src", "models")
+OWN = ("rules", "links", "sentences")  # scripts of tests/, over everything at once
 
 
 def digest(data):
@@ -32,7 +33,7 @@ class Check:
         self.name, self.said, self.seconds, self.cpu = self.title, "", 0.0, 0.0
 
     def packages(self):
-        return [] if self.tool == "rules" else [self.tool]
+        return [] if self.tool in OWN else [self.tool]
 
     def run(self, _samples, _patience, running):
         """Returns "passed" or "failed": a tool that is not there has seen nothing."""
@@ -122,7 +123,7 @@ class Lint:
 
     def checks(self, every=False):
         """What must be run: every file, or those that nobody has seen clean as they are."""
-        rules = [Check(self, "rules", [sys.executable, os.path.join("tests", "rules.py"), self.root], [])]
+        rules = [Check(self, own, [sys.executable, os.path.join("tests", own + ".py"), self.root], []) for own in OWN]
         form = [file for file in sorted(self.hashes) if every or not self.is_clean("clang-format", file)]
         tidy = [file for file in sorted(self.hashes) if self.is_tidied(file) and (every or not self.is_clean("clang-tidy", file))]
         checks = [Check(self, "clang-format", ["clang-format", "--dry-run", "-Werror", *form[i:i + 100]], form[i:i + 100])

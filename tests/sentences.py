@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sentences that a reader takes in at once: the 95th percentile of their lengths on a page is at most 30 words.
+"""Pages that can be read: 95 of 100 sentences of a page have at most 30 words, and a page outside reference/ and appendix/ at most 250 lines.
 
     sentences.py SOURCE [PAGE...]        the pages that fail, with their longest sentences; --all: every page's percentile
 
@@ -12,6 +12,8 @@ import sys
 
 LIMIT_WORDS = 30
 PERCENTILE = 0.95
+LIMIT_LINES = {"README.md": 150, "CHANGELOG.md": 150, "docs": 250}
+LONG = re.compile(r"docs/(reference|appendix)/|docs/(accuracy|speed)\.md")
 NOT_AN_END = re.compile(r"\b(e\.g|i\.e|cf|vs|Eq|Eqs|Fig|Figs|Tab|Sec|No|et al|arXiv|approx|resp)\.$")
 
 
@@ -67,6 +69,15 @@ def sentences(text):
             yield line, len([w for w in one if re.search(r"\w", w)]), " ".join(one)
 
 
+def too_many_lines(name, page):
+    limit = LIMIT_LINES.get("docs" if name.startswith("docs/") else name)
+    n = page.read_text(encoding="utf-8").count("\n")
+    if limit is None or LONG.match(name) or n <= limit:
+        return 0
+    print(f"{name}: error: {n} lines; at most {limit}")
+    return 1
+
+
 def pages(source):
     return [source / "README.md", source / "CONTRIBUTING.md", source / "CHANGELOG.md", *sorted(source.glob("docs/**/*.md")), *sorted(source.glob("models/*/README.md")), *sorted(source.glob("examples/*/README.md"))]
 
@@ -77,6 +88,7 @@ def main():
     source = pathlib.Path(arguments[0])
     failed = 0
     for page in [source / p for p in arguments[1:]] or pages(source):
+        failed += too_many_lines(str(page.relative_to(source)), page)
         counted = sorted(sentences(page.read_text(encoding="utf-8")), key=lambda s: s[1])
         if not counted:
             continue

@@ -12,6 +12,8 @@ offers() { # WHAT WORD...: it is among what is offered, without its meaning
 offers sweep sw
 offers lad eval ''
 offers tiles= eval lad --set ti
+offers machine describe lad ma
+offers tiles describe lad ti
 offers llm=llama2-7b eval lad --set llm=llama2
 offers phase=prefill eval lad --set phase=
 offers tiles=6 eval lad --set tiles=

@@ -45,7 +45,7 @@ for metric in die_usd embodied_kgco2; do
 done
 
 # A node without a price; a book that has one; a price of another year.
-"$DSE" eval lad --set technology=65nm --set clock_ghz=0.5 --set area=core >eval.txt || fail "a node without a price is refused"
+"$DSE" eval lad --all --set technology=65nm --set clock_ghz=0.5 --set area=core >eval.txt || fail "a node without a price is refused"
 grep -q 'die_usd .*unknown: the book of costs has no wafer_usd_65nm' eval.txt || fail "$(grep usd eval.txt)"
 # Without edges a die costs less than can be built, and the point says so.
 grep -q 'without memory interfaces and network' eval.txt || fail "nothing says that area = core leaves the interfaces unpriced"

@@ -13,7 +13,7 @@ says '"pebble",.*"closed-form",' models.csv
 "$DSE" describe toy >described.txt
 says '^Fidelities: closed-form, event-level$' described.txt
 
-"$DSE" eval toy --set batch=64 --fidelity event-level --timeline run.json >eval.txt
+"$DSE" eval toy --all --set batch=64 --fidelity event-level --timeline run.json >eval.txt
 says '^NAME  *EVENT LEVEL  *CLOSED FORM  *UNIT' eval.txt
 says '^last_layer_share ' eval.txt
 says '^memory / dram  *[0-9.]* %' eval.txt

@@ -59,7 +59,7 @@ done
 [ "$(cat asked.txt)" = "$(sqlite3 -csv rows.db "select count(*), round(sum(rows * mean_abs_pct), 3), sum(wrong), count(distinct constants) from regimes")" ] || fail "the table measured_regimes: $(cat asked.txt)"
 "$DSE" validate --measured flashdecoding >table.txt
 grep -q 'SUSPECTED CAUSE' table.txt || [ "$(sqlite3 rows.db "select count(*) from regimes where wrong = '1' and model = 'flashdecoding'")" = 0 ] || fail "what is wrong is not in the table"
-"$DSE" describe flashdecoding | grep -q "suspected" || fail "dse describe does not say what stays wrong"
+"$DSE" describe flashdecoding causes | grep -q "suspected" || fail "dse describe does not say what stays wrong"
 "$DSE" validate --measured flashdecoding --regimes --format json >regimes.json
 [ "$(sqlite3 :memory: "select count(*) from json_each(readfile('regimes.json'))")" = "$(sqlite3 rows.db "select count(*) from regimes where model = 'flashdecoding'")" ] || fail "regimes in JSON"
 

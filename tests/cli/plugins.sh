@@ -26,7 +26,7 @@ with() { "$DSE" --plugin here/roofline.so "$@"; }
 [ "$(grep -c '^roofline .* ok ' out.txt)" -eq 10 ] || fail "test-model: $(cat out.txt)"
 with list models >out.txt
 says '^roofline .*closed-form, event-level' out.txt
-with describe roofline >out.txt
+with describe roofline machine >out.txt
 says 'peak_tflops' out.txt
 with eval roofline --breakdown >out.txt
 says 'ffn_down' out.txt

@@ -19,7 +19,7 @@ narrow() { # COLUMNS COMMAND: no line is wider, and it says as many words as a f
 
 "$DSE" sweep "$source/sweeps/lad_sram.toml" --no-figures -o sram.db -q >/dev/null
 for columns in 80 60; do
-    for command in "eval lad" "eval lad --breakdown" "eval lad --equations" "eval ane --fidelity event-level" "describe lad" "describe flashdecoding" \
+    for command in "eval lad" "eval lad --all" "eval lad --breakdown" "eval lad --equations" "eval ane --fidelity event-level" "describe lad" "describe lad --all" "describe flashdecoding --all" \
         "list" "list models" "list llms" "list memories" "list gpus" "list engines" "list profiles" "list requests" "pareto sram.db" \
         "pareto sram.db --max tokens_per_s --min power_w" "query sram.db 'select * from lad limit 3'" "query sram.db 'select * from run'" "validate ane" "validate lad" \
         "--help" "eval --help" "list --help" "validate --help"; do
@@ -29,8 +29,8 @@ done
 
 # Words stay whole: each of the file is one of the terminal.
 words() { tr -s ' \n;' '\n' <"$1" | sort -u; }
-"$DSE" describe lad >file.txt
-on_terminal 80 40 "$DSE describe lad" >tty.txt
+"$DSE" describe lad --all >file.txt
+on_terminal 80 40 "$DSE describe lad --all" >tty.txt
 words file.txt >file.words
 words tty.txt >tty.words
 [ -z "$(comm -23 file.words tty.words)" ] || fail "words are cut at 80 columns: $(comm -23 file.words tty.words | head)"

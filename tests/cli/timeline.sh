@@ -13,7 +13,7 @@ sql() { sqlite3 :memory: "WITH e AS MATERIALIZED (SELECT value AS v FROM json_ea
 for model in $("$DSE" list models --format csv | sed -n '2,$s/^"\([^"]*\)".*event-level.*/\1/p'); do
     set -- eval "$model" --fidelity event-level --catalog "$source/tests/data/thin_llm.toml" --set context=256
     for setting in llm=thin batch=2 layers_simulated=1; do # those that the model has
-        ! "$DSE" describe "$model" | grep -q "^ *${setting%=*} " || set -- "$@" --set $setting
+        ! "$DSE" describe "$model" --format csv | grep -q "^\"${setting%=*}\"," || set -- "$@" --set $setting
     done
     "$DSE" "$@" --timeline run.json --resources --format csv >resources.csv || fail "$model: no timeline"
     [ "$(sqlite3 :memory: "SELECT json_valid(cast(readfile('run.json') AS text))")" = 1 ] || fail "$model: not JSON: $(head -c 300 run.json)"

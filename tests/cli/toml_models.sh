@@ -10,7 +10,7 @@ with() { "$DSE" --plugin ./array.toml "$@"; }
 [ "$(grep -c '^array .* ok ' out.txt)" -eq 10 ] || fail "test-model: $(cat out.txt)"
 with list models >out.txt
 says '^array .*closed-form' out.txt
-with describe array >out.txt
+with describe array machine >out.txt
 says 'pe_w .* power of a multiplier at work' out.txt
 with eval array --breakdown >out.txt
 says '^ffn_down .* dram' out.txt

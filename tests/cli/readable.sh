@@ -1,0 +1,97 @@
+#!/bin/sh
+# What people read on a terminal: an answer says first what it assumed, a model is described on a screen, a report says five sentences, and a name that is not there gets
+# the nearest one.
+#     readable.sh DSE SOURCE BUILD
+. "$(dirname "$0")/lib.sh"
+says() { grep -q -- "$1" "$2" || fail "\"$1\" is not in $2: $(cat "$2")"; }
+cd "$WORK"
+
+for model in $("$DSE" list models --format csv | sed '1d; s/^"\([^"]*\)".*/\1/'); do
+    # ---- describe: a screen; every group and every name of it by itself; nothing is in two groups, and everything in one
+    "$DSE" describe "$model" >overview.txt
+    [ "$(wc -l <overview.txt)" -le 40 ] || fail "describe $model prints $(wc -l <overview.txt) lines"
+    awk '/^[A-Z]+ +COUNT/ { on = 1; next } !NF { on = 0 } on { print $1, $2 }' overview.txt >groups.txt
+    [ "$(wc -l <groups.txt)" -ge 8 ] || fail "groups of $model: $(cat overview.txt)"
+    "$DSE" describe "$model" --format csv | sed '1d' | cut -d, -f1 | tr -d '"' | sort >params.txt
+    "$DSE" describe "$model" --metrics --format csv | sed '1d' | cut -d, -f1 | tr -d '"' | sort >metrics.txt
+    [ "$(awk '{ n += $2 } END { print n }' groups.txt)" -eq "$(cat params.txt metrics.txt | wc -l)" ] || fail "groups of $model have not all: $(cat groups.txt)"
+    cut -d' ' -f1 groups.txt | sort -u | while read -r group; do
+        "$DSE" describe "$model" "$group" --format csv | sed '1d' | cut -d, -f1 | tr -d '"'
+    done | sort >grouped.txt
+    diff params.txt grouped.txt >differs.txt || { # a parameter may be called as a group is
+        for name in $(sed -n 's/^> //p' differs.txt); do grep -q "^$name " groups.txt || fail "$name of $model is in two groups"; done
+        ! grep -q '^<' differs.txt || fail "$model: in no group: $(cat differs.txt)"
+    }
+    for name in $(head -n 3 params.txt) $(head -n 3 metrics.txt); do
+        "$DSE" describe "$model" "$name" >one.txt || fail "describe $model $name"
+        says "^$name " one.txt
+    done
+    # ---- eval: what was assumed, then groups; --all has every metric, and the default says how many it left out
+    "$DSE" eval "$model" >short.txt 2>said.txt
+    "$DSE" eval "$model" --all >all.txt 2>said.txt
+    sed -n '2,/^ *$/p' short.txt >assumed.txt
+    for name in fidelity llm phase batch context weight_bits; do says "^$name " assumed.txt; done
+    for title in speed 'energy and power' 'area and cost' memory quality 'inside the machine'; do says "^$title *$" all.txt; done
+    for name in $(cat metrics.txt); do says "^$name " all.txt; done
+    shown=0
+    for name in $(cat metrics.txt); do ! grep -q "^$name " short.txt || shown=$((shown + 1)); done
+    left=$(sed -n 's/^\([0-9]*\) more metrics: dse eval .* --all.*/\1/p' short.txt)
+    [ "$((shown + ${left:-0}))" -eq "$(wc -l <metrics.txt)" ] || fail "$model: $shown shown, $left left out, $(wc -l <metrics.txt) in all"
+done
+"$DSE" describe lad tilez >out.txt 2>err.txt && fail "describe lad tilez"
+says 'no group, parameter, metric or equation "tilez": did you mean "tiles"?' err.txt
+for subject in equations constants trends causes; do
+    "$DSE" describe flashdecoding $subject >out.txt || fail "describe flashdecoding $subject"
+    [ "$(wc -l <out.txt)" -gt 2 ] || fail "describe flashdecoding $subject is empty"
+done
+"$DSE" eval lad --set tiles=4 --fidelity event-level -c "$2/tests/data/thin_llm.toml" --set llm=thin --set context=256 >out.txt
+says '^NAME  *EVENT LEVEL  *CLOSED FORM' out.txt
+says '^tiles  *4 ' out.txt
+"$DSE" eval veda --requests chat >out.txt
+says '^requests  *chat ' out.txt
+says '^request_usd ' out.txt
+
+# ---- report: five sentences, those of the closest rivals first, and how many more there are
+cat >several.toml <<'TOML'
+[sweep]
+name   = "several"
+models = ["lad", "veda", "swiftkv", "flashdecoding"]
+[params]
+batch = [1, 4]
+[params.lad]
+tiles = [4, 8]
+[objectives]
+tokens_per_s = "max"
+energy_mj    = "min"
+TOML
+"$DSE" sweep several.toml -q >/dev/null 2>said.txt || fail "$(cat said.txt)"
+"$DSE" report results/several.db >out.txt 2>said.txt || fail "$(cat said.txt)"
+[ "$(grep -c '\.$' out.txt)" -eq 6 ] || fail "a report says: $(cat out.txt)"
+tail -n 1 out.txt | grep -q '^[0-9]* more comparisons are on the page\.$' || fail "a report ends with: $(tail -n 1 out.txt)"
+
+# ---- agree: a command with what moves the metrics that are compared; with it they are the same
+"$DSE" agree swiftkv --points 3 -q --format csv >points.csv
+python3 - "$DSE" <<'PY' || fail "agree"
+import csv, subprocess, sys
+for row in csv.DictReader(open("points.csv")):
+    command = row["command"].split()
+    assert command[:3] == ["dse", "eval", "swiftkv"], command
+    # money and books of other data move nothing of what is compared
+    assert not any(s.split("=")[0] in ("prices", "grid", "pue", "life_years", "task", "units") for s in command), row["command"]
+    def ask(fidelity):
+        at = command.index("--fidelity")
+        out = subprocess.run([sys.argv[1], *command[1:at + 1], fidelity, *command[at + 2:], "--format", "csv"], capture_output=True, text=True, check=True).stdout
+        return float(next(csv.DictReader(out.splitlines()))["latency_us"])
+    closed, events = ask("closed-form"), ask("event-level")
+    assert abs(100 * (events / closed - 1) - float(row["latency_us_pct"])) < 1e-6, (row["command"], closed, events)
+PY
+
+# ---- SQL
+"$DSE" query results/several.db 'select tokenz from lad' 2>err.txt && fail "no such column"
+says "did you mean tokens_per_s? All: select name from pragma_table_xinfo('lad')" err.txt
+"$DSE" query results/several.db "select name from pragma_table_xinfo('lad')" --format csv >out.txt
+says '^"tokens_per_s"$' out.txt
+"$DSE" query results/several.db 'select tiles from ladd' 2>err.txt && fail "no such table"
+says 'did you mean lad? All: select name from pragma_table_list' err.txt
+"$DSE" query :memory: 'select valu from claim' 2>err.txt && fail "no such column of a computed table"
+says 'did you mean value?' err.txt
