@@ -1,7 +1,7 @@
 /* FlashDecoding++: the tables and check. The closed form is in flashdecoding_gemm.c (linear operators),
- * flashdecoding_step.c (attention, the step, the breakdown) and flashdecoding_equations.c (what only the paper asks for,
- * inflection points); metrics of both levels in flashdecoding_metrics.c; the event level in flashdecoding_events.h and its
- * files. */
+ * flashdecoding_attention.c, flashdecoding_step.c (the step, the breakdown) and flashdecoding_equations.c (what only the paper
+ * asks for, inflection points); metrics of both levels in flashdecoding_metrics.c; the event level in flashdecoding_events.h and
+ * its files. */
 #include "flashdecoding_bound.h"
 
 #include <dse/num.h>

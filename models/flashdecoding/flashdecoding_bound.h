@@ -1,7 +1,7 @@
 /* Bounds of the closed form over a box of parameters (dse_model.bound). Each function here is to the one of its name in
  * flashdecoding.h what an interval is to a number, and stands in the file of the same name: flashdecoding_bound_gemm.c for
  * flashdecoding_gemm.c, flashdecoding_bound_step.c and flashdecoding_bound_power.c likewise; a layer's attention, of
- * flashdecoding_step.c, in flashdecoding_bound_attention.c. Who changes an equation changes its bound beside it.
+ * flashdecoding_attention.c, in flashdecoding_bound_attention.c. Who changes an equation changes its bound beside it.
  *
  * Where a quantity only grows, or only falls, with everything that it is made of, its bound is the closed form's own function at
  * the ends: of a machine that is `fast` for what little there is to do, and of one that is `slow` for the most there is.

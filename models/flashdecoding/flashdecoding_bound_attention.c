@@ -1,4 +1,4 @@
-/* Bounds of a layer's attention, whichever kernel it is: fd_attention_law of flashdecoding_step.c and E29, in their order. */
+/* Bounds of a layer's attention, whichever kernel it is: fd_attention_law of flashdecoding_attention.c and E29, in their order. */
 #include "flashdecoding_bound.h"
 
 #include <dse/num.h>

@@ -1,4 +1,4 @@
-/* FlashDecoding++ at event level, inside. README.md, "Event level", holds the equations (E19 to E25).
+/* FlashDecoding++ at event level, inside. README.md, "Event level", holds the equations (E19 to E25, E35).
  *
  *     flashdecoding_events.c   simulate(): the queue of kernels, launches, what they took
  *     flashdecoding_work.c     what the blocks of each kernel do
