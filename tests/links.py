@@ -9,8 +9,8 @@ import sys
 
 SKIPPED = {"node_modules", "subprojects", ".git"}
 NAMED_IN = {".c", ".h", ".toml", ".sh", ".py", ".lib", ".csv", ".build", ".cpp", ".hpp", ".mjs", ".ts", ".md", ""}
-OF_OTHERS = {"docs/source/performance.md"}  # a page of TensorRT-LLM
-NAMED = re.compile(r"(?<![\w./-])docs/[\w./-]*[\w](#[a-z0-9_-]+)?")
+OF_OTHERS = {"docs/source/performance.md", "docs/v5e"}  # pages of TensorRT-LLM and of Google
+NAMED = re.compile(r"(?<![\w.-])docs/[\w./-]*[\w](#[a-z0-9_-]+)?")
 
 
 def anchors(page):

@@ -72,18 +72,27 @@ energy_mj = "min"
 per = ["context"]
 TOML
 "$DSE" sweep unequal.toml -o unequal.db --no-figures >front.txt 2>said.txt
-says 'note: models of this sweep differ in parameters that it does not give them: ' said.txt
-says "note: share of the DRAM's peak that is sustained: lad is at 0.871, veda at 1; [equal] dram_efficiency = 0.871 puts lad, veda on one" said.txt
-says 'note: process node: lad is at 22nm, veda at 28nm; [equal] technology = "22nm" puts lad, veda on one' said.txt
+says 'note: the models have different defaults of parameters that the sweep does not set: ' said.txt
+says "note: share of the DRAM's peak that is sustained: lad is at 0.871, veda at 1" said.txt
+says 'note: process node: lad is at 22nm, veda at 28nm' said.txt
 says 'batch (lad 12, veda 1)' said.txt
 says 'clock_ghz (lad 1, veda 2)' said.txt
-says 'note: DRAM: lad is at hbm2-5cube, veda at hbm-256; [equal] memory = "hbm2-5cube" puts lad, veda on one' said.txt
-says 'note: capacity of the DRAM [GiB]: lad is at 40, veda at 16; [equal] capacity_gib = 40 puts lad, veda on one' said.txt
+says 'note: DRAM: lad is at hbm2-5cube, veda at hbm-256' said.txt
+says 'note: capacity of the DRAM [GiB]: lad is at 40, veda at 16' said.txt
 silent 'channels (' said.txt # follows from the memory, which is there
 silent 'bandwidth_gbs' said.txt
 silent 'start of an exchange' said.txt # of one chip there is none
 silent 'price of a GB' said.txt # nobody asks for dollars
 silent 'layers_simulated' said.txt # closed form does not read it
+# The settings of several terms are one block, which the sweep takes as it is.
+copied() { # NAME
+    sed -n '/^note: to compare the models on equal terms, add these lines to the sweep file:$/,/^note: the models/p' said.txt | grep -v '^note' >block.txt
+    [ "$(head -1 block.txt)" = '[equal]' ] || fail "$1: no [equal] to copy: $(cat said.txt)"
+    cat "$1.toml" block.txt >copied.toml
+    "$DSE" sweep copied.toml --dry-run >again.txt || fail "$1: what is to be copied is refused: $(cat block.txt)"
+}
+copied unequal
+says 'equal: technology = 22nm, memory = hbm2-5cube, capacity_gib = 40, dram_efficiency = 0.871' again.txt
 sed 's/^bandwidth_gbs = 256/&\ndram_efficiency = 0.9/; s/"unequal"/"equal"/' unequal.toml >equal.toml
 "$DSE" sweep equal.toml -o equal.db --no-figures >front.txt 2>said.txt
 silent 'dram_efficiency' said.txt
@@ -91,7 +100,10 @@ silent 'dram_efficiency' said.txt
 # A node that the models can be scaled to is proposed, by the name that gives it: that of a chip that is sold, where there is one.
 sed -e 's/"veda"\]/"veda", "swiftkv", "ane"]/; s/^\[params.veda\]/[params.ane]\nnpu = ["m1", "m3"]\n&/; s/"unequal"/"sold"/' unequal.toml >sold.toml
 "$DSE" sweep sold.toml -o sold.db --no-figures >front.txt 2>said.txt
-says 'note: process node: lad is at 22nm, veda at 28nm, swiftkv at 16nm (its fpga), ane at 5nm and 3nm (its npu); [equal] technology = "tsmc-16nm" puts lad, veda, swiftkv on one, but not ane' said.txt
+says 'note: process node: lad is at 22nm, veda at 28nm, swiftkv at 16nm (its fpga), ane at 5nm and 3nm (its npu)' said.txt
+says 'technology = { value = "tsmc-16nm", except = ["ane"] }' said.txt
+copied sold
+says 'technology = tsmc-16nm (not ane)' again.txt
 
 # [equal] puts models on one value, as if [params] of each gave it: the same rows, and no notice.
 cat >given.toml <<'TOML'
@@ -126,7 +138,7 @@ says 'equal: technology = 7nm, capacity_gib = 64, dram_efficiency = 0.9' said.tx
 "$DSE" sweep terms.toml -o terms.db --no-figures >/dev/null 2>said.txt
 says 'already' said.txt # the same run
 for term in 'process node' 'capacity of' "share of the DRAM" ; do silent "note: $term" said.txt; done
-says 'note: DRAM: lad is at hbm2-5cube, veda at hbm-256, flashdecoding at hbm2e (its gpu); [equal] memory = "hbm2e-a100-80gb" puts lad, veda, flashdecoding on one' said.txt
+says 'note: DRAM: lad is at hbm2-5cube, veda at hbm-256, flashdecoding at hbm2e (its gpu); [equal] memory = "hbm2e-a100-80gb" gives lad, veda, flashdecoding the same value' said.txt
 # A model that is left out is told of; the report and `dse pareto` have the sentences that the sweep printed.
 sed -e 's/"7nm"/{ value = "22nm", except = ["flashdecoding"] }/; s/"terms"/"apart"/' terms.toml >apart.toml
 "$DSE" sweep apart.toml --dry-run >said.txt
@@ -147,7 +159,7 @@ printf '[sweep]\nname = "n"\nmodels = ["lad"]\n[equal]\nnone = 1\n' >none.toml
 "$DSE" sweep none.toml --dry-run >/dev/null 2>said.txt && fail "a term that is none"
 terms=$(sed -n 's/.*the terms are \(.*\); a parameter.*/\1/p' said.txt | tr -d ,)
 [ -n "$terms" ] || fail "$(cat said.txt)"
-for term in $terms; do grep -q "^|.*\`$term\`" "$2/docs/sweep-file.md" || fail "docs/reference/sweep-file.md has no $term"; done
+for term in $terms; do grep -q "^|.*\`$term\`" "$2/docs/reference/sweep-file.md" || fail "docs/reference/sweep-file.md has no $term"; done
 # A run of an older dse kept a sentence.
 sqlite3 apart.db "update run set unequal = 'models differ', notices = null; delete from digest; update run set digests = null"
 "$DSE" pareto apart.db --min energy_mj >/dev/null 2>said.txt
@@ -169,7 +181,7 @@ exact = false
 tokens_per_s = "max"
 TOML
 "$DSE" sweep unread.toml --dry-run >/dev/null 2>said.txt
-grep -q '^unread.toml:5:20: warning: layers_simulated is not read in closed form: its values move no metric' said.txt || fail "$(cat said.txt)"
+grep -q '^unread.toml:5:20: warning: layers_simulated is not read in closed form: its values change no metric' said.txt || fail "$(cat said.txt)"
 grep -q '^unread.toml:8:14: warning: lad: sram_ports is not read in closed form' said.txt || fail "$(cat said.txt)"
 [ "$(grep -c warning: said.txt)" = 2 ] || fail "$(cat said.txt)"
 sed 's/^models/fidelity = "event-level"\nmodels/' unread.toml >read.toml
@@ -192,14 +204,14 @@ exact = false
 tokens_per_s = "max"
 TOML
 "$DSE" sweep idle.toml --dry-run >/dev/null 2>said.txt
-grep -q '^idle.toml:5:12: warning: link_gbs moves no metric here: rows that differ in it alone are equal' said.txt || fail "$(cat said.txt)"
+grep -q '^idle.toml:5:12: warning: link_gbs changes no metric here: rows that differ only in it are equal' said.txt || fail "$(cat said.txt)"
 grep -q '^idle.toml:8:20: warning: routing_exponent moves no metric' said.txt || fail "$(cat said.txt)"
 [ "$(grep -c warning: said.txt)" = 2 ] || fail "$(cat said.txt)"
 sed 's/^context.*/tensor_parallel = [1, 2]/; s/^routing_exponent.*/tiles = [4, 8]/' idle.toml >moving.toml
 "$DSE" sweep moving.toml --dry-run >/dev/null 2>said.txt
 ! grep warning: said.txt || fail "$(cat said.txt)"
 "$DSE" eval lad --set link_gbs=10 --set context=512 >/dev/null 2>said.txt
-[ "$(cat said.txt)" = 'dse: warning: link_gbs moves no metric here: with 224, which it is without --set, all are the same' ] || fail "$(cat said.txt)"
+[ "$(cat said.txt)" = 'dse: warning: link_gbs changes no metric here: all metrics are the same with 224, the value without --set' ] || fail "$(cat said.txt)"
 "$DSE" eval lad --set link_gbs=10 --set tensor_parallel=2 >/dev/null 2>said.txt
 [ ! -s said.txt ] || fail "$(cat said.txt)"
 # Rows whose metrics are equal need not be equal: another constraint may refuse them, for another reason, and a derived column may differ.
@@ -212,10 +224,10 @@ printf '[derive]\nports = "link_gbs * 2"\n' | cat idle.toml - >derived.toml
 # A grid of 4096 points is looked at whole; of a larger one it is said how many pairs of rows were compared. One corner that moves is found.
 sed 's/^context.*/context = { from = 1, to = 1024, step = 1 }/; s/^link_gbs.*/link_gbs = [10, 20]/' idle.toml >whole.toml
 "$DSE" sweep whole.toml --dry-run >/dev/null 2>said.txt
-grep -q 'link_gbs moves no metric here: rows that differ in it alone are equal$' said.txt || fail "$(cat said.txt)"
+grep -q 'link_gbs changes no metric here: rows that differ only in it are equal$' said.txt || fail "$(cat said.txt)"
 sed 's/^context.*/context = { from = 1, to = 4096, step = 1 }/' whole.toml >large.toml
 "$DSE" sweep large.toml --dry-run >/dev/null 2>said.txt
-grep -q 'link_gbs moves no metric here: rows that differ in it alone are equal in 1[0-9]* pairs that were looked at$' said.txt || fail "$(cat said.txt)"
+grep -q 'link_gbs changes no metric here: rows that differ only in it are equal in 1[0-9]* pairs that were checked$' said.txt || fail "$(cat said.txt)"
 printf '[derive]\ncorner = "link_gbs > 15 && context == 1000"\n' | cat whole.toml - >corner.toml
 "$DSE" sweep corner.toml --dry-run >/dev/null 2>said.txt
 ! grep -q link_gbs said.txt || fail "$(cat said.txt)"
@@ -267,18 +279,18 @@ usd_per_mtoken = "min"
 latency_us = "min"
 TOML
 "$DSE" sweep dollars.toml -o dollars.db --no-figures >front.txt 2>said.txt
-says "note: dollars of these models are not of one kind (lad cost, flashdecoding price)" said.txt
+says "note: dollars of these models cannot be compared (lad cost, flashdecoding price)" said.txt
 silent 'price of a GB' said.txt # one memory is priced
 "$DSE" pareto dollars.db --max tokens_per_s --min latency_us >front.txt 2>said.txt
-says "not of one kind" said.txt # the sweep's own text asks for them
+says "cannot be compared" said.txt # the sweep's own text asks for them
 sed -e 's/usd_per_mtoken = "min"/energy_mj = "min"/' dollars.toml >joules.toml
 "$DSE" sweep joules.toml -o joules.db --no-figures >front.txt 2>said.txt
-silent "not of one kind" said.txt
+silent "cannot be compared" said.txt
 "$DSE" pareto joules.db --min system_usd --min latency_us >front.txt 2>said.txt
-says "not of one kind" said.txt
+says "cannot be compared" said.txt
 sed -e 's/, "flashdecoding"/, "ane"/' dollars.toml >engine.toml
 "$DSE" sweep engine.toml -o dollars.db --fresh --no-figures >front.txt 2>said.txt
-says 'note: price of a GB of memory: lad $7.5 (hbm2), ane $5.83 (lpddr5); it goes with the kind of memory' said.txt
+says 'note: price of a GB of memory: lad $7.5 (hbm2), ane $5.83 (lpddr5); this price follows from the kind of memory' said.txt
 sed -e 's/, "flashdecoding"/, "veda"/' dollars.toml >chips.toml
 "$DSE" sweep chips.toml -o chips.db --no-figures >front.txt 2>said.txt
-silent "not of one kind" said.txt
+silent "cannot be compared" said.txt

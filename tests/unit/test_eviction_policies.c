@@ -56,7 +56,7 @@ static void the_documentation__names_every_policy(void **state)
     struct diags found;
     diags_init(&found);
     char *page;
-    assert_true(text_read_file(DSE_SOURCE_DATA "/docs/catalog.md", 1 << 20, &page, NULL, &found));
+    assert_true(text_read_file(DSE_SOURCE_DATA "/docs/reference/catalog.md", 1 << 20, &page, NULL, &found));
     for (const char *const *name = eviction_policy_names(); *name; name++) {
         char *quoted = xasprintf("`%s`", *name);
         if (!strstr(page, quoted)) fail_msg("docs/reference/catalog.md does not know %s", quoted);

@@ -329,7 +329,7 @@ static void every_kind__is_a_row_and_documented(void **state)
     char *page;
     struct diags diags;
     diags_init(&diags);
-    assert_true(text_read_file(DSE_SOURCE_DATA "/docs/figures.md", 1 << 20, &page, NULL, &diags));
+    assert_true(text_read_file(DSE_SOURCE_DATA "/docs/reference/figure-file.md", 1 << 20, &page, NULL, &diags));
     for (size_t i = 0, n = kinds_names(names); i < n; i++) {
         const struct kind *k = kinds_at(i);
         const char *const *keys[] = {k->needs, k->takes};

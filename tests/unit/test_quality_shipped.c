@@ -181,7 +181,7 @@ static void quality__of_grouped_queries_was_decided_by_what_the_document_says(vo
     struct diags diags;
     struct csv_table t = {0};
     diags_init(&diags);
-    char *document = rows_text(DSE_SOURCE_DATA "/docs/quality.md");
+    char *document = rows_text(DSE_SOURCE_DATA "/docs/explanation/quality.md");
     assert_true(document && csv_table_read_any(&t, DSE_SOURCE_DATA "/tests/data/attention_means.csv", &diags));
     say_together(&t, document);
     say_apart(&t, document);
