@@ -58,6 +58,18 @@ static struct names tables_of(sqlite3 *db)
         NULL);
 }
 
+/* The query without what stands in quotes: 'lad' is a text, and no table. The caller frees it. */
+static char *without_texts(const char *sql)
+{
+    char *ret = xstrdup(sql);
+    bool quoted = false;
+    for (char *at = ret; *at; at++) {
+        if (*at == '\'') quoted = !quoted;
+        if (quoted) *at = ' ';
+    }
+    return ret;
+}
+
 /* Does the name stand in the query as a word? */
 static bool has_word(const char *sql, const char *word)
 {
@@ -73,17 +85,18 @@ static char *column_hint(sqlite3 *db, const char *sql, const char *column)
 {
     const char *dot = strrchr(column, '.');
     struct names tables = tables_of(db);
-    char *ret = NULL;
+    char *ret = NULL, *words = without_texts(sql);
     for (size_t i = 0; i < tables.n && !ret; i++) {
-        if (!has_word(sql, tables.list[i])) continue;
+        if (!has_word(words, tables.list[i])) continue;
         struct names columns = read_names(db, "SELECT name FROM pragma_table_xinfo(?1)", tables.list[i]);
         const char *near = nearest(dot ? dot + 1 : column, &columns);
         if (near) ret = xasprintf("did you mean %s? All: select name from pragma_table_xinfo('%s')", near, tables.list[i]);
         names_release(&columns);
     }
     for (size_t i = 0; i < tables.n && !ret; i++)
-        if (has_word(sql, tables.list[i]))
+        if (has_word(words, tables.list[i]))
             ret = xasprintf("all there are: select name from pragma_table_xinfo('%s')", tables.list[i]);
+    free(words);
     names_release(&tables);
     return ret;
 }

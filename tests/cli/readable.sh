@@ -95,3 +95,9 @@ says '^"tokens_per_s"$' out.txt
 says 'did you mean lad? All: select name from pragma_table_list' err.txt
 "$DSE" query :memory: 'select valu from claim' 2>err.txt && fail "no such column of a computed table"
 says 'did you mean value?' err.txt
+
+# ---- what README.md says of the two fidelities
+"$DSE" eval veda --fidelity event-level --set llm=llama3.1-8b --set memory=hbm3-h100-80gb --set pe_rows=32 --set pe_columns=32 --set pe_copies=128 --set batch=16 \
+    --set context=16384 --set vote_lanes=16 --set vote_fifo=131072 --set sfu_exp=16 --set sfu_div=16 >out.txt 2>err.txt || fail "$(cat err.txt)"
+said=$(awk '$1 == "tokens_per_s" { printf "%.0f tokens/s in closed form and %.0f at event level", $3, $2 }' out.txt)
+tr -s ' \n' '  ' <"$2/README.md" | grep -qF -- "$said" || fail "README.md does not say: $said"
