@@ -180,7 +180,7 @@
       tooltip: { trigger: "item", confine: true, formatter: (p) => p.data.row ? tooltip(p.data.row) : "" },
       series: series,
     });
-    $("scatter-note").textContent = "Of the other feasible points " + count(sample.length) + " of " + count(run.get("feasible")) + " are shown. A click chooses a point." +
+    $("scatter-note").textContent = "Of the other feasible points " + count(sample.length) + " of " + count(run.get("feasible")) + " are shown. Click a point to choose it." +
       (front.some(isLossy) ? " Hollow: the point loses information" + (front.some(isUnknown) ? ", or nobody measured how much" : "") + "." : "") +
       (data.budget ? " The budget of the front: " + data.budget + "." : "");
   }
@@ -389,9 +389,9 @@
   // ---- one point ----
   const breakdown = chart("breakdown");
   const whyNot = new Map([
-    ["mean", "It is a mean over requests: its parts are those of no one step."],
-    ["event-level", "It was evaluated at event level, which has no parts of one step; --breakdown beside the command gives those it has."],
-    ["changed", "Another version of dse or of its catalog evaluated it: its parts now would be another point's, and the command gives what this version says."],
+    ["mean", "This point is a mean over requests, so it has no parts of a single step."],
+    ["event-level", "This point was evaluated at event level, which has no parts of a single step. With --breakdown the command prints the parts that event level has."],
+    ["changed", "Another version of dse or of its catalog evaluated this point, so its parts are not shown. The command gives the numbers of this version."],
   ]);
   /* Steps of mixtures of experts have twice as many parts as there are colours: the second time round they are hatched. */
   const hatch = { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [3, 4], rotation: -Math.PI / 4, color: dark ? "rgba(0, 0, 0, 0.5)" : "rgba(255, 255, 255, 0.6)" };
@@ -419,7 +419,7 @@
       .map((c) => c.kind === "model" ? row[c.at] : c.label + ": " + number(row[c.at])).join(", ");
     $("point-rests-on").replaceChildren(...notesOf(row).filter((c) => c !== quality || isUnknown(row)).map((c) => element("li", c.label + ": " + number(row[c.at]))));
     $("breakdown").style.display = has ? "" : "none";
-    $("point-note").textContent = has ? "" : point ? whyNot.get(point.why) || "Its parts are not known." : "The sweep could not be read again when the page was made: its parts and its command are not known.";
+    $("point-note").textContent = has ? "" : point ? whyNot.get(point.why) || "The parts of this point are not known." : "The sweep could not be read again when the page was made, so the parts and the command of this point are not known.";
     copyable("panel-point", point ? point.command : "");
     if (has) drawParts(point.parts);
     else {
@@ -489,8 +489,8 @@
     const contest = data.equal[Number($("equal-of").value) || 0];
     $("panel-equal").hidden = !contest;
     if (!contest) return;
-    $("equal-note").textContent = "The best design of each within the same budget of quality, for the same question: the LLM, the context and what the sweep has a front for each of." +
-      (contest.unknown ? " " + count(contest.unknown) + " designs take no part: they lose more, or nobody knows what they lose." : "");
+    $("equal-note").textContent = "Each comparison takes the best designs within the same quality budget and in the same scenario: the same LLM, context and other parameters for which the sweep has a front each." +
+      (contest.unknown ? " " + count(contest.unknown) + " designs take no part: they lose more, or their loss is unknown." : "");
     $("equal").replaceChildren(...contest.sentences.map((s) => element("li", s)));
     copyable("panel-equal", sql(contest.sql));
   }

@@ -20,9 +20,9 @@ struct roofline_params {
 static const struct dse_param params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
     DSE_EMBED(P, dram, struct dse_dram, dse_dram_params),
-    DSE_PARAM_F64(P, peak_tflops, "Tflop/s", 1, 1e6, "operations of all kinds, at most", "E1"),
+    DSE_PARAM_F64(P, peak_tflops, "Tflop/s", 1, 1e6, "peak rate of all operations", "E1"),
     DSE_PARAM_F64(P, op_pj, "pJ", 0, 1000, "energy of an operation", "E4"),
-    DSE_PARAM_F64(P, stream_mib, "MiB", 0.5, 4, "event level: bytes simulated of an operator", "E5"),
+    DSE_PARAM_F64(P, stream_mib, "MiB", 0.5, 4, "event level: bytes simulated per operator", "E5"),
     DSE_PARAM_END,
 };
 static const char *const without[] = {"area_mm2",       "die_usd",        "design_usd",      "system_usd",

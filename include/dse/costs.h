@@ -68,27 +68,27 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     DSE_BY_NODE(X, wafer_usd, "usd", DSE_ABOVE_ZERO, "processed wafer of 300 mm") \
     DSE_BY_NODE(X, defect_density, "per cm2", DSE_ABOVE_ZERO, "random defects D0") \
     DSE_BY_NODE(X, density, "MTr/mm2", DSE_ABOVE_ZERO, "logic density") \
-    DSE_BY_NODE(X, design_usd, "usd", DSE_ABOVE_ZERO, "design of a chip of 300 mm2, its first set of masks with it") \
-    DSE_BY_NODE(X, mask_set_usd, "usd", DSE_ABOVE_ZERO, "a set of masks") \
-    X(design_area_share, "share", DSE_MAY_BE_ZERO, "of the design: what goes by the area of the chip") \
+    DSE_BY_NODE(X, design_usd, "usd", DSE_ABOVE_ZERO, "design cost of a chip of 300 mm2, first mask set included") \
+    DSE_BY_NODE(X, mask_set_usd, "usd", DSE_ABOVE_ZERO, "mask set") \
+    X(design_area_share, "share", DSE_MAY_BE_ZERO, "share of the design cost that grows with chip area") \
     X(yield_alpha, "1", DSE_ABOVE_ZERO, "clustering of defects: alpha of the negative binomial, logic") \
     X(reticle_mm2, "mm2", DSE_ABOVE_ZERO, "largest die that a scanner exposes") \
-    X(reticle_long_mm, "mm", DSE_ABOVE_ZERO, "its long side") \
-    X(reticle_short_mm, "mm", DSE_ABOVE_ZERO, "its short side") \
+    X(reticle_long_mm, "mm", DSE_ABOVE_ZERO, "long side of the largest die") \
+    X(reticle_short_mm, "mm", DSE_ABOVE_ZERO, "short side of the largest die") \
     X(wafer_mm, "mm", DSE_ABOVE_ZERO, "diameter of a wafer") \
     X(wafer_rim_mm, "mm", DSE_MAY_BE_ZERO, "rim of a wafer that no die may touch") \
     X(scribe_mm, "mm", DSE_MAY_BE_ZERO, "saw street between dies") \
-    X(die_test_share, "share", DSE_MAY_BE_ZERO, "test of a die over what it costs") \
-    X(die_watts_per_mm2, "W/mm2", DSE_ABOVE_ZERO, "what a die can be cooled of") \
-    X(package_watts_per_mm2, "W/mm2", DSE_ABOVE_ZERO, "what a package can be cooled of, over its footprint") \
+    X(die_test_share, "share", DSE_MAY_BE_ZERO, "cost of testing a die over its cost") \
+    X(die_watts_per_mm2, "W/mm2", DSE_ABOVE_ZERO, "power that cooling can remove from a die") \
+    X(package_watts_per_mm2, "W/mm2", DSE_ABOVE_ZERO, "power that cooling can remove from a package, by footprint") \
     /* Areas. */ \
     X(sram_mm2_mb_scratchpad, "mm2/MB", DSE_ABOVE_ZERO, "SRAM macros of a scratchpad, 7 nm") \
     X(sram_mm2_mb_cache, "mm2/MB", DSE_ABOVE_ZERO, "a cache with tags and wiring, 7 nm") \
     X(mac_mm2_tflops, "mm2 per Tflop/s", DSE_ABOVE_ZERO, "matrix unit, bf16, 7 nm, at 1 GHz") \
-    X(core_area_ratio, "share", DSE_ABOVE_ZERO, "of a die: neither pad ring nor white space") \
-    X(noncore_share, "share", DSE_ABOVE_ZERO, "of a GPU die: not cores") \
-    X(noc_area_share, "share", DSE_ABOVE_ZERO, "of a die: the on-chip network") \
-    X(fp64_unit_mtr, "MTr", DSE_ABOVE_ZERO, "multiply-add of 64 bit; shorter ones by the square of the mantissa") \
+    X(core_area_ratio, "share", DSE_ABOVE_ZERO, "share of a die that is neither pad ring nor white space") \
+    X(noncore_share, "share", DSE_ABOVE_ZERO, "share of a GPU die outside the cores") \
+    X(noc_area_share, "share", DSE_ABOVE_ZERO, "share of a die that is the on-chip network") \
+    X(fp64_unit_mtr, "MTr", DSE_ABOVE_ZERO, "64-bit multiply-add; others scale with the square of the mantissa") \
     X(int32_unit_mtr, "MTr", DSE_ABOVE_ZERO, "multiply-add of 32-bit integers") \
     X(lane_control_mtr, "MTr", DSE_ABOVE_ZERO, "control of a vector lane of a GPU core") \
     X(core_crossbar_mtr, "MTr", DSE_ABOVE_ZERO, "crossbar of a GPU core") \
@@ -104,20 +104,20 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     X(pad_ring_mm, "mm", DSE_MAY_BE_ZERO, "pad ring of a die, both sides together") \
     /* Packages. */ \
     X(substrate_usd_mm2, "usd/mm2", DSE_ABOVE_ZERO, "organic substrate, a layer step of 1") \
-    X(substrate_area_factor, "1", DSE_ABOVE_ZERO, "substrate over silicon") \
+    X(substrate_area_factor, "1", DSE_ABOVE_ZERO, "substrate area over silicon area") \
     X(c4_usd_mm2, "usd/mm2", DSE_ABOVE_ZERO, "C4 bumps") \
     X(microbump_usd_mm2, "usd/mm2", DSE_ABOVE_ZERO, "microbumps") \
     X(interposer_wafer_usd, "usd", DSE_ABOVE_ZERO, "wafer of silicon interposers, 55/65 nm") \
     X(interposer_defect_density, "per cm2", DSE_ABOVE_ZERO, "defects of a silicon interposer") \
-    X(interposer_alpha, "1", DSE_ABOVE_ZERO, "their clustering") \
-    X(interposer_area_factor, "1", DSE_ABOVE_ZERO, "interposer over silicon") \
-    X(interposer_bond_yield, "share", DSE_ABOVE_ZERO, "of bonding a die to a silicon interposer") \
+    X(interposer_alpha, "1", DSE_ABOVE_ZERO, "clustering of defects of a silicon interposer") \
+    X(interposer_area_factor, "1", DSE_ABOVE_ZERO, "interposer area over silicon area") \
+    X(interposer_bond_yield, "share", DSE_ABOVE_ZERO, "yield of bonding a die to a silicon interposer") \
     X(fanout_wafer_usd, "usd", DSE_ABOVE_ZERO, "wafer of redistribution layers, fan-out") \
     X(fanout_defect_density, "per cm2", DSE_ABOVE_ZERO, "defects of redistribution layers") \
-    X(fanout_alpha, "1", DSE_ABOVE_ZERO, "their clustering") \
-    X(fanout_area_factor, "1", DSE_ABOVE_ZERO, "redistribution layers over silicon") \
-    X(fanout_bond_yield, "share", DSE_ABOVE_ZERO, "of bonding a die to redistribution layers") \
-    X(substrate_bond_yield, "share", DSE_ABOVE_ZERO, "of bonding to an organic substrate") \
+    X(fanout_alpha, "1", DSE_ABOVE_ZERO, "clustering of defects of redistribution layers") \
+    X(fanout_area_factor, "1", DSE_ABOVE_ZERO, "area of redistribution layers over silicon area") \
+    X(fanout_bond_yield, "share", DSE_ABOVE_ZERO, "yield of bonding a die to redistribution layers") \
+    X(substrate_bond_yield, "share", DSE_ABOVE_ZERO, "yield of bonding to an organic substrate") \
     X(cowos_wafer_usd, "usd", DSE_ABOVE_ZERO, "CoWoS-S wafer as billed, about 28 packages of an H100") \
     X(cowos_package_usd, "usd", DSE_ABOVE_ZERO, "CoWoS-S package of an H100") \
     /* Memory, by kind: a unit is a stack of HBM, a channel of 64 bit else. */ \
@@ -134,50 +134,50 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     DSE_BY_KIND(X, memory_usd_gb, "usd/GB", DSE_ABOVE_ZERO, "price of memory") \
     DSE_BY_KIND(X, memory_g_gb, "gCO2e/GB", DSE_ABOVE_ZERO, "embodied carbon of memory, before yield") \
     /* Links between dies and boards. */ \
-    X(pcie4_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a lane") \
-    X(pcie4_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a lane") \
-    X(pcie5_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a lane") \
-    X(pcie5_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a lane") \
-    X(nvlink3_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a link") \
-    X(nvlink3_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a link") \
-    X(nvlink4_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a link") \
-    X(nvlink4_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a link") \
-    X(infinity_fabric_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a link") \
-    X(infinity_fabric_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a link") \
+    X(pcie4_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a PCIe 4 lane") \
+    X(pcie4_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a PCIe 4 lane") \
+    X(pcie5_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of a PCIe 5 lane") \
+    X(pcie5_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of a PCIe 5 lane") \
+    X(nvlink3_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of an NVLink 3 link") \
+    X(nvlink3_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of an NVLink 3 link") \
+    X(nvlink4_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of an NVLink 4 link") \
+    X(nvlink4_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of an NVLink 4 link") \
+    X(infinity_fabric_phy_mm2, "mm2", DSE_ABOVE_ZERO, "PHY of an Infinity Fabric link") \
+    X(infinity_fabric_controller_mtr, "MTr", DSE_ABOVE_ZERO, "controller of an Infinity Fabric link") \
     X(serdes_lane_mm2, "mm2", DSE_ABOVE_ZERO, "SerDes of a lane of 112 Gb/s across boards") \
     X(xsr_lane_mm2, "mm2", DSE_ABOVE_ZERO, "SerDes of a lane of 113 Gb/s within a package") \
     X(ucie_module_mm2, "mm2", DSE_ABOVE_ZERO, "UCIe module, standard package, 1024 Gb/s") \
     X(ucie_gbs_mm, "GB/s/mm", DSE_ABOVE_ZERO, "bandwidth along a die edge, UCIe, standard package") \
-    X(ucie_advanced_gbs_mm, "GB/s/mm", DSE_ABOVE_ZERO, "the same, advanced package") \
+    X(ucie_advanced_gbs_mm, "GB/s/mm", DSE_ABOVE_ZERO, "bandwidth along a die edge, UCIe, advanced package") \
     X(ucie_pj, "pJ/bit", DSE_ABOVE_ZERO, "UCIe") \
     X(grs_pj, "pJ/bit", DSE_ABOVE_ZERO, "ground-referenced signalling across a package") \
     /* Servers and data centres. */ \
     X(electricity_usd_kwh, "usd/kWh", DSE_ABOVE_ZERO, "electricity") \
-    X(pue, "1", DSE_ABOVE_ZERO, "power of the building over that of its servers") \
-    X(interest, "share", DSE_ABOVE_ZERO, "a year") \
-    X(building_usd_w, "usd/W", DSE_ABOVE_ZERO, "building, a watt of servers") \
+    X(pue, "1", DSE_ABOVE_ZERO, "building power over server power") \
+    X(interest, "share", DSE_ABOVE_ZERO, "interest per year") \
+    X(building_usd_w, "usd/W", DSE_ABOVE_ZERO, "building, per watt of servers") \
     X(building_years, "years", DSE_ABOVE_ZERO, "life of the building") \
-    X(upkeep_usd_w_month, "usd/W", DSE_ABOVE_ZERO, "upkeep of the building, a watt and month") \
+    X(upkeep_usd_w_month, "usd/W", DSE_ABOVE_ZERO, "upkeep of the building, per watt and month") \
     X(server_years, "years", DSE_ABOVE_ZERO, "life of a server") \
-    X(server_upkeep_share, "share", DSE_ABOVE_ZERO, "upkeep of a server over its life, of its price") \
-    X(supply_efficiency, "share", DSE_ABOVE_ZERO, "of the power supply") \
-    X(regulator_efficiency, "share", DSE_ABOVE_ZERO, "of the voltage regulator") \
+    X(server_upkeep_share, "share", DSE_ABOVE_ZERO, "lifetime upkeep of a server over its price") \
+    X(supply_efficiency, "share", DSE_ABOVE_ZERO, "efficiency of the power supply") \
+    X(regulator_efficiency, "share", DSE_ABOVE_ZERO, "efficiency of the voltage regulator") \
     X(server_board_usd, "usd", DSE_ABOVE_ZERO, "board of a server") \
-    X(server_parts_usd, "usd", DSE_ABOVE_ZERO, "parts on it") \
+    X(server_parts_usd, "usd", DSE_ABOVE_ZERO, "parts on the board of a server") \
     X(server_chassis_usd, "usd", DSE_ABOVE_ZERO, "chassis") \
     X(server_network_usd, "usd", DSE_ABOVE_ZERO, "network interface of 100 Gb/s") \
-    X(server_cpu_usd, "usd", DSE_ABOVE_ZERO, "its own processor and DRAM") \
-    X(server_cpu_w, "W", DSE_ABOVE_ZERO, "power of that") \
-    X(server_fan_usd, "usd", DSE_ABOVE_ZERO, "a fan") \
-    X(server_fan_w, "W", DSE_ABOVE_ZERO, "power of that") \
+    X(server_cpu_usd, "usd", DSE_ABOVE_ZERO, "processor and DRAM of a server") \
+    X(server_cpu_w, "W", DSE_ABOVE_ZERO, "power of a server's processor and DRAM") \
+    X(server_fan_usd, "usd", DSE_ABOVE_ZERO, "fan") \
+    X(server_fan_w, "W", DSE_ABOVE_ZERO, "power of a fan") \
     X(supply_usd_w, "usd/W", DSE_ABOVE_ZERO, "power supply") \
     X(regulator_usd_a, "usd/A", DSE_ABOVE_ZERO, "voltage regulator") \
-    X(gpu_server_power, "1", DSE_ABOVE_ZERO, "power of a GPU server over that of its GPUs") \
-    X(busy_share, "share", DSE_ABOVE_ZERO, "of its life that a machine works") \
-    X(gpu_server_usd, "1", DSE_ABOVE_ZERO, "price of a server of GPUs over that of its GPUs") \
-    X(apple_computer_usd, "usd", DSE_ABOVE_ZERO, "computer with an M1 Pro and 32 GB, whose engine the model ane has") \
+    X(gpu_server_power, "1", DSE_ABOVE_ZERO, "power of a GPU server over the power of its GPUs") \
+    X(busy_share, "share", DSE_ABOVE_ZERO, "share of its life that a machine works") \
+    X(gpu_server_usd, "1", DSE_ABOVE_ZERO, "price of a GPU server over the price of its GPUs") \
+    X(apple_computer_usd, "usd", DSE_ABOVE_ZERO, "computer with an M1 Pro and 32 GB, for the model ane") \
     X(apple_die_mm2, "mm2", DSE_ABOVE_ZERO, "die of the M1 Pro, 5 nm") \
-    X(hours_per_month, "1", DSE_ABOVE_ZERO, "of electricity: 30 days") \
+    X(hours_per_month, "1", DSE_ABOVE_ZERO, "hours of electricity per month: 30 days") \
     /* Carbon. */ \
     DSE_BY_NODE(X, fab_kwh_cm2, "kWh/cm2", DSE_ABOVE_ZERO, "energy of the fab") \
     DSE_BY_NODE(X, gas_95_g_cm2, "gCO2e/cm2", DSE_ABOVE_ZERO, "gases of the fab, 95 % abated") \
@@ -185,8 +185,8 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     DSE_BY_NODE(X, gas_99_g_cm2, "gCO2e/cm2", DSE_ABOVE_ZERO, "gases of the fab, 99 % abated") \
     X(materials_g_cm2, "gCO2e/cm2", DSE_ABOVE_ZERO, "raw materials of a chip") \
     X(package_g, "gCO2e", DSE_ABOVE_ZERO, "a package") \
-    X(carbon_yield, "share", DSE_ABOVE_ZERO, "of a fab where no model is used") \
-    X(server_kg, "kgCO2e", DSE_ABOVE_ZERO, "a server apart from its chips") \
+    X(carbon_yield, "share", DSE_ABOVE_ZERO, "fab yield where no yield model is used") \
+    X(server_kg, "kgCO2e", DSE_ABOVE_ZERO, "server without its chips") \
     X(dram_g_gb_ddr3_50nm, "gCO2e/GB", DSE_ABOVE_ZERO, "DRAM as ACT names it, before yield, ddr3 50nm") \
     X(dram_g_gb_ddr3_40nm, "gCO2e/GB", DSE_ABOVE_ZERO, "DRAM as ACT names it, before yield, ddr3 40nm") \
     X(dram_g_gb_ddr3_30nm, "gCO2e/GB", DSE_ABOVE_ZERO, "DRAM as ACT names it, before yield, ddr3 30nm") \
@@ -219,14 +219,14 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     X(grid_g_iceland, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity of the grid, iceland") \
     X(grid_g_japan, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity of the grid, japan") \
     X(grid_g_korea, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity of the grid, korea") \
-    X(source_g_coal, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by what makes it, coal") \
-    X(source_g_gas, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by what makes it, gas") \
-    X(source_g_biomass, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by what makes it, biomass") \
-    X(source_g_solar, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by what makes it, solar") \
-    X(source_g_geothermal, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by what makes it, geothermal") \
-    X(source_g_hydropower, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by what makes it, hydropower") \
-    X(source_g_nuclear, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by what makes it, nuclear") \
-    X(source_g_wind, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by what makes it, wind") \
+    X(source_g_coal, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by source, coal") \
+    X(source_g_gas, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by source, gas") \
+    X(source_g_biomass, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by source, biomass") \
+    X(source_g_solar, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by source, solar") \
+    X(source_g_geothermal, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by source, geothermal") \
+    X(source_g_hydropower, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by source, hydropower") \
+    X(source_g_nuclear, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by source, nuclear") \
+    X(source_g_wind, "gCO2e/kWh", DSE_ABOVE_ZERO, "electricity by source, wind") \
     /* Energy of operations. */ \
     X(add_int8_pj_45nm, "pJ", DSE_ABOVE_ZERO, "an addition, int8, 45 nm") \
     X(add_int8_pj_7nm, "pJ", DSE_ABOVE_ZERO, "an addition, int8, 7 nm") \
@@ -263,13 +263,13 @@ enum dse_constant_least { DSE_ABOVE_ZERO, DSE_MAY_BE_ZERO };
     X(noc_pj_byte_hop_12nm, "pJ/B", DSE_ABOVE_ZERO, "a hop of an on-chip network, 12 nm") \
     X(noc_pj_byte_hop_7nm, "pJ/B", DSE_ABOVE_ZERO, "a hop of a 7 nm mesh at 0.485 V, 3.72 mm") \
     /* Leakage, clock and idle power. */ \
-    DSE_BY_NODE(X, leakage_share, "share", DSE_ABOVE_ZERO, "of the power of a busy chip") \
-    X(clock_share, "share", DSE_ABOVE_ZERO, "of dynamic power: the clock network, no fine gating") \
+    DSE_BY_NODE(X, leakage_share, "share", DSE_ABOVE_ZERO, "leakage over the power of a busy chip") \
+    X(clock_share, "share", DSE_ABOVE_ZERO, "clock network over dynamic power, without fine gating") \
     X(idle_w_h200, "W", DSE_ABOVE_ZERO, "board without work, H200 SXM") \
     X(idle_w_a100, "W", DSE_ABOVE_ZERO, "board without work, A100 SXM") \
     X(decode_w_h200, "W", DSE_ABOVE_ZERO, "board in memory-bound decode, H200") \
-    X(serve_share_h100, "share", DSE_ABOVE_ZERO, "power of a board that serves over its limit, H100 under vLLM") \
-    X(serve_share_b200, "share", DSE_ABOVE_ZERO, "power of a board that serves over its limit, B200 under vLLM") \
+    X(serve_share_h100, "share", DSE_ABOVE_ZERO, "power of a serving board over its limit, H100 under vLLM") \
+    X(serve_share_b200, "share", DSE_ABOVE_ZERO, "power of a serving board over its limit, B200 under vLLM") \
     X(decode_w_a100, "W", DSE_ABOVE_ZERO, "board decoding 7-13B at batch 1, eager, A100") \
     /* Voltage: f ~ (V - Vt)^alpha / V, fits to high-performance (hp) and low-power (lp) libraries. */ \
     DSE_BY_NODE(X, vt_hp_v, "V", DSE_ABOVE_ZERO, "threshold, hp") \

@@ -72,18 +72,17 @@ extern const struct dse_metric dse_common_metrics[];
 /* Rows of metrics that several models have, whose meaning is one: a model that has the number takes its row from here. */
 #define DSE_METRIC_DRAM_FOOTPRINT(S, source_) \
     DSE_METRIC_F64(S, dram_footprint_gib, "GiB", DSE_LESS, \
-                   "what the DRAM of one device holds: weights, caches, what a technique keeps", source_)
+                   "DRAM footprint of one device: weights, caches, data of cache techniques", source_)
 /* The part of area_mm2 that the designer chooses: not the memory's PHYs and controllers (phy_mm2), the links (links_mm2), which the
  * memory and the board ask for, nor the network over tiles (noc_mm2), which is a constant share of core and network. */
 #define DSE_METRIC_CORE_AREA(S, source_) \
-    DSE_METRIC_F64(S, core_mm2, "mm2", DSE_LESS, \
-                   "part of area_mm2 that the designer chooses: logic and SRAM, without PHYs, links and network", source_)
+    DSE_METRIC_F64(S, core_mm2, "mm2", DSE_LESS, "logic and SRAM: area_mm2 without PHYs, links and on-chip network", source_)
 #define DSE_METRIC_COMMUNICATION(S, source_) \
-    DSE_METRIC_F64(S, communication_us, "us", DSE_LESS, "time of a step in which devices exchange what they have", source_)
+    DSE_METRIC_F64(S, communication_us, "us", DSE_LESS, "time of a step spent on exchanges between devices", source_)
 #define DSE_METRIC_CACHED_POSITIONS(S, source_) \
     DSE_METRIC_F64(S, cached_positions, "", DSE_NEITHER, \
-                   "positions that eviction leaves a query, before a layer's own window or selection: mean over the queries", \
-                   source_, .mean = DSE_MEAN_TOKEN)
+                   "cached positions per query after eviction, before a layer's window or selection; mean over queries", source_, \
+                   .mean = DSE_MEAN_TOKEN)
 
 /* A step in SI units, all devices together: what the common metrics follow from. */
 struct dse_totals {

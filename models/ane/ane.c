@@ -35,61 +35,51 @@ static const struct dse_param ane_params_table[] = {
     DSE_EMBED(P, request, struct dse_request, dse_request_params),
     DSE_EMBED(P, dram, struct dse_dram, dse_dram_stream_params),
     DSE_EMBED(P, links, struct dse_links, dse_links_params),
-    DSE_PARAM_I64(P, window, 0, 2097152, "rows of K: what a token can look back at; 0: as long as the context or request needs",
+    DSE_PARAM_I64(P, window, 0, 2097152, "rows of K: positions a token can attend to; 0: as many as the context or request needs",
                   "Static Shaped Attention, E1"),
-    DSE_PARAM_I64(P, query_rows, 1, 131072, "rows of Q: tokens that a call processes", "Static Shaped Attention, E1"),
-    DSE_PARAM_I64(P, row_multiple, 1, 1024, "the engine computes rows in multiples of it", "Static Shaped Attention, E2"),
-    DSE_PARAM_ENUM(P, cache, caches, "how the cache is kept: the chosen design, the five it was chosen over, or not at all", "E3"),
-    DSE_PARAM_ENUM(P, joining, joinings, "a concatenation of many tensors rewrites what it has joined for each, or writes it once",
+    DSE_PARAM_I64(P, query_rows, 1, 131072, "rows of Q: tokens per call", "Static Shaped Attention, E1"),
+    DSE_PARAM_I64(P, row_multiple, 1, 1024, "the engine computes rows in multiples of this", "Static Shaped Attention, E2"),
+    DSE_PARAM_ENUM(P, cache, caches, "design of the cache: the one chosen (two-model), five alternatives, or no cache", "E3"),
+    DSE_PARAM_ENUM(P, joining, joinings, "concatenation of many tensors: pairwise, which rewrites each partial result, or at once",
                    "E3"),
-    DSE_PARAM_ENUM(P, slide, slide_times, "sliding the cache while the host leaves the engine idle, or on top of it",
-                   "Fast Sliding Cache, E6"),
-    DSE_PARAM_ENUM(P, slide_each, slide_eachs,
-                   "in a generation the cache slides when a block of query_rows is full, or after each call",
+    DSE_PARAM_ENUM(P, slide, slide_times, "cache slide: hidden in the engine's idle time, or exposed", "Fast Sliding Cache, E6"),
+    DSE_PARAM_ENUM(P, slide_each, slide_eachs, "generation: the cache slides per full block of query_rows, or per call",
                    "Fast Sliding Cache, E7"),
-    DSE_PARAM_I64(P, slide_programs, 1, 1024, "programs that a slide is split into, each with a dispatch of its own", "E6"),
-    DSE_PARAM_ENUM(P, overflow, overflows, "positions beyond the window: the point is refused, or the oldest are forgotten",
+    DSE_PARAM_I64(P, slide_programs, 1, 1024, "programs per cache slide, each with its own dispatch", "E6"),
+    DSE_PARAM_ENUM(P, overflow, overflows, "positions beyond the window: refuse the point, or discard the oldest",
                    "Fast Sliding Cache, E1"),
-    DSE_PARAM_ENUM(P, head_rows, heads, "rows that the output head works on", "Attention Crash Course, E4"),
+    DSE_PARAM_ENUM(P, head_rows, heads, "rows that the output head computes", "Attention Crash Course, E4"),
     DSE_PARAM_ENUM(P, expert_dispatch, expert_dispatches,
-                   "routed experts that a call computes: all of them, those that its rows chose, or these in a program each",
-                   "E18"),
-    DSE_PARAM_I64(P, seed, 0, 9007199254740992, "event level: seed of the experts that are drawn", "E18"),
-    DSE_PARAM_ENUM(P, overlap, overlaps, "computing and memory traffic of an operator: the longer of both, or one after the other",
-                   "E4"),
-    DSE_PARAM_REF(P, npu, struct dse_npu, DSE_KIND_NPU, "the engine: sets its rate, dispatch, power, and what its shapes cost",
-                  "E4"),
+                   "routed experts per call: all, those chosen by its rows, or those chosen with one program each", "E18"),
+    DSE_PARAM_I64(P, seed, 0, 9007199254740992, "event level: seed of the random choice of experts", "E18"),
+    DSE_PARAM_ENUM(P, overlap, overlaps, "compute and memory time of an operator: the longer of the two, or their sum", "E4"),
+    DSE_PARAM_REF(P, npu, struct dse_npu, DSE_KIND_NPU,
+                  "the engine; sets the defaults of its rate, dispatch, power and shape costs", "E4"),
     DSE_PARAM_ENUM(P, layout, layouts,
-                   "tensors of linear layers: the rate is the same for all; (channels, 1, rows), which costs fill_rows; "
-                   "(channels, height, width) between an attention and the next one's projections",
+                   "tensor shapes of linear layers: even (one rate for all), row (channels, 1, rows), or square (channels, "
+                   "height, width)",
                    "E4"),
-    DSE_PARAM_F64(P, fill_rows, "", 0, 1e5,
-                  "rows that the weights of a layer take as long as, with (channels, 1, rows) tensors; no layout even has them",
-                  "E4"),
-    DSE_PARAM_F64(P, square_gain, "", 1, 100,
-                  "how much faster a layer is with (channels, height, width) tensors, as far as its rows allow",
+    DSE_PARAM_F64(P, fill_rows, "", 0, 1e5, "layout = row, square: weight loading of a layer, in rows of equal compute time", "E4"),
+    DSE_PARAM_F64(P, square_gain, "", 1, 100, "layout = square: speedup of a layer, as far as its rows allow",
                   "github.com/smpanaro/coreml-llm-cli, E4"),
-    DSE_PARAM_F64(P, narrow_gain, "", 1, 16, "how much faster weights of fewer bits stream than those of 16, at most",
-                  GUIDE "ch. 7, E4"),
+    DSE_PARAM_F64(P, narrow_gain, "", 1, 16, "largest speedup of streaming weights narrower than 16 bits", GUIDE "ch. 7, E4"),
     DSE_PARAM_F64(P, engine_tflops, "Tflop/s", 0.01, 1000, "fp16 rate of the engine", GUIDE "ch. 9: slope of fused matmuls, M1"),
-    DSE_PARAM_F64_AUTO(
-        P, concat_gbs, "GB/s", 0.1, 10000, NULL,
-        "bytes read and written a second by concatenations, copies and partial sums, at most the DRAM's; auto: the DRAM's", "E5"),
+    DSE_PARAM_F64_AUTO(P, concat_gbs, "GB/s", 0.1, 10000, NULL,
+                       "bandwidth of concatenations, copies and partial sums, at most the DRAM's; auto: the DRAM's", "E5"),
     DSE_PARAM_F64_AUTO(P, transpose_gbs, "GB/s", 0.1, 10000, NULL,
-                       "bytes read and written a second by transpositions, at most the DRAM's; auto: the DRAM's", "E5"),
+                       "bandwidth of transpositions, at most the DRAM's; auto: the DRAM's", "E5"),
     DSE_PARAM_F64(P, engine_tile_kib, "KiB", 0.001, 1e6,
-                  "event level: bytes of an operator that are on the engine while the next ones arrive: half of its memory",
+                  "event level: data on the engine while more arrives: half of the engine's memory",
                   GUIDE "2 MB; halving it is ours, E12"),
-    DSE_PARAM_F64(P, dispatch_us, "us", 0, 100000, "least time of a dispatch, whatever it holds", GUIDE "ch. 9: 0.23 ms, M1"),
-    DSE_PARAM_I64(P, programs, 1, 1024, "programs that a call is split into, each with a dispatch of its own", "E4"),
-    DSE_PARAM_F64(P, host_gap_us, "us", 0, 1000000,
-                  "time after a call in which the host works and the engine could slide the cache", "E6"),
-    DSE_PARAM_ENUM(P, power, dse_power_names, "the engine draws by what it does, or reference_power_w whatever it does", "E9"),
-    DSE_PARAM_F64(P, reference_power_w, "W", 0, 1000, "of the engine with power = constant", "github.com/smpanaro/coreml-llm-cli"),
-    DSE_PARAM_F64(P, engine_idle_w, "W", 0, 1000, "power of the engine while it waits for the host", "E9"),
-    DSE_PARAM_F64(P, engine_base_w, "W", 0, 1000, "power of the engine while it streams and computes next to nothing",
+    DSE_PARAM_F64(P, dispatch_us, "us", 0, 100000, "minimum time of a dispatch", GUIDE "ch. 9: 0.23 ms, M1"),
+    DSE_PARAM_I64(P, programs, 1, 1024, "programs per call, each with its own dispatch", "E4"),
+    DSE_PARAM_F64(P, host_gap_us, "us", 0, 1000000, "host time after a call, in which the engine can slide the cache", "E6"),
+    DSE_PARAM_ENUM(P, power, dse_power_names, "engine power: from activity, or constant at reference_power_w", "E9"),
+    DSE_PARAM_F64(P, reference_power_w, "W", 0, 1000, "power = constant: engine power", "github.com/smpanaro/coreml-llm-cli"),
+    DSE_PARAM_F64(P, engine_idle_w, "W", 0, 1000, "engine power while waiting for the host", "E9"),
+    DSE_PARAM_F64(P, engine_base_w, "W", 0, 1000, "engine power while streaming, with next to no compute",
                   GUIDE "ch. 10: bandwidth-bound matmul"),
-    DSE_PARAM_F64(P, engine_op_pj, "pJ", 0, 1000, "energy of an operation on top of it", GUIDE "ch. 10: datapath, M1"),
+    DSE_PARAM_F64(P, engine_op_pj, "pJ", 0, 1000, "energy of an operation on top of engine_base_w", GUIDE "ch. 10: datapath, M1"),
     DSE_PARAM_END,
 };
 #undef P
@@ -97,35 +87,32 @@ static const struct dse_param ane_params_table[] = {
 #define M struct ane_metrics
 static const struct dse_metric ane_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
-    DSE_METRIC_F64(M, engine_power_w, "W", DSE_LESS, "average power of the engines alone, without the DRAM", "E9"),
-    DSE_METRIC_I64(M, calls, DSE_LESS, "calls of the step, for each sequence, on all stages", "E7", .mean = DSE_MEAN_STEP),
+    DSE_METRIC_F64(M, engine_power_w, "W", DSE_LESS, "average power of the engines, without DRAM", "E9"),
+    DSE_METRIC_I64(M, calls, DSE_LESS, "calls of a step, all sequences and stages together", "E7", .mean = DSE_MEAN_STEP),
     DSE_METRIC_F64(M, call_us, "us", DSE_LESS, "time of one call", "E4"),
     DSE_METRIC_F64(M, slide_us, "us", DSE_LESS, "time of sliding the cache once", "E6"),
-    DSE_METRIC_F64(M, exposed_slide_us, "us", DSE_LESS, "part of latency_us in which the cache slides and nothing else happens",
-                   "E6"),
+    DSE_METRIC_F64(M, exposed_slide_us, "us", DSE_LESS, "part of latency_us in which only the cache slide runs", "E6"),
     DSE_METRIC_F64(M, request_ms, "ms", DSE_LESS,
-                   "prompt and generation of one request; generate = 0: the prompt of context tokens", "E8",
+                   "time of one request, prompt and generation; generate = 0: a prompt of context tokens", "E8",
                    .mean = DSE_MEAN_REQUEST),
-    DSE_METRIC_F64(M, wasted_rows, "", DSE_LESS, "share of the rows computed that nobody asked for", "E7"),
-    DSE_METRIC_F64(M, weights_mib, "MiB", DSE_LESS, "DRAM traffic a token: weights", "E4"),
-    DSE_METRIC_F64(M, kv_mib, "MiB", DSE_LESS, "DRAM traffic a token: keys, values and states that are read and that calls return",
-                   "E4"),
-    DSE_METRIC_F64(M, concat_mib, "MiB", DSE_LESS, "DRAM traffic a token: concatenations, copies and partial sums", "E5"),
-    DSE_METRIC_F64(M, transpose_mib, "MiB", DSE_LESS, "DRAM traffic a token: transpositions", "E5"),
-    DSE_METRIC_F64(M, slide_mib, "MiB", DSE_LESS, "DRAM traffic a token: sliding the cache", "E6"),
+    DSE_METRIC_F64(M, wasted_rows, "", DSE_LESS, "share of the computed rows that are unused", "E7"),
+    DSE_METRIC_F64(M, weights_mib, "MiB", DSE_LESS, "DRAM traffic per token: weights", "E4"),
+    DSE_METRIC_F64(M, kv_mib, "MiB", DSE_LESS, "DRAM traffic per token: keys, values and states that calls read and return", "E4"),
+    DSE_METRIC_F64(M, concat_mib, "MiB", DSE_LESS, "DRAM traffic per token: concatenations, copies and partial sums", "E5"),
+    DSE_METRIC_F64(M, transpose_mib, "MiB", DSE_LESS, "DRAM traffic per token: transpositions", "E5"),
+    DSE_METRIC_F64(M, slide_mib, "MiB", DSE_LESS, "DRAM traffic per token: cache slides", "E6"),
     DSE_METRIC_CACHED_POSITIONS(M, "E14"),
-    DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token: counting what each position is attended to", "E14"),
-    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
-                           "E14", .mean = DSE_MEAN_TOKEN),
-    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
-                           "norm of the output's error over that of the full output, where it was measured", "E14",
+    DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic per token: counts of the eviction policy", "E14"),
+    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the softmax mass on the kept positions, if measured", "E14",
+                           .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS, "relative error (norm) of the attention output, if measured", "E14",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E14",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_DRAM_FOOTPRINT(M, "E10"),
     DSE_METRIC_COMMUNICATION(M, "E22"),
-    DSE_METRIC_F64(M, energy_links_mj, "mJ", DSE_LESS, "energy a token: what is sent to other chips", "E22"),
+    DSE_METRIC_F64(M, energy_links_mj, "mJ", DSE_LESS, "energy per token: links between chips", "E22"),
     DSE_METRIC_END,
 };
 #undef M
@@ -138,22 +125,21 @@ static const struct dse_metric ane_equations_table[] = {
     DSE_METRIC_F64(Q, returned_rows, "", DSE_NEITHER, "rows of K that a call returns", "E3"),
     DSE_METRIC_F64(Q, concats_per_k, "", DSE_LESS, "concatenations for one K in a call", "E3"),
     DSE_METRIC_F64(Q, concat_pieces, "", DSE_LESS, "tensors joined to make one K", "E3"),
-    DSE_METRIC_F64(Q, chunk_inputs, "", DSE_LESS, "tensors of query_rows rows that the cached part of one K comes in", "E3"),
+    DSE_METRIC_F64(Q, chunk_inputs, "", DSE_LESS, "tensors of query_rows rows that hold the cached part of one K", "E3"),
     DSE_METRIC_F64(Q, additions_per_k, "", DSE_LESS, "additions of partial results instead of a concatenation", "E3"),
     DSE_METRIC_F64(Q, transpose_rows, "", DSE_LESS, "rows of one K transposed in a call", "E3"),
     DSE_METRIC_F64(Q, prefill_calls, "", DSE_LESS, "calls for the prompt", "E7"),
     DSE_METRIC_F64(Q, prefill_calls_per_slide, "", DSE_NEITHER, "calls for each slide of the cache in prefill", "E7"),
     DSE_METRIC_F64(Q, generate_calls_per_slide, "", DSE_NEITHER, "calls for each slide of the cache in generation", "E7"),
-    DSE_METRIC_F64(Q, concat_call_mib, "MiB", DSE_LESS, "read and written in a call by concatenations, copies and partial sums",
-                   "E5"),
-    DSE_METRIC_F64(Q, transpose_call_mib, "MiB", DSE_LESS, "read and written in a call by transpositions", "E5"),
-    DSE_METRIC_F64(Q, returned_call_mib, "MiB", DSE_LESS, "keys and values that a call returns", "E3"),
-    DSE_METRIC_F64(Q, one_slide_mib, "MiB", DSE_LESS, "read and written by one slide of the cache", "E6"),
+    DSE_METRIC_F64(Q, concat_call_mib, "MiB", DSE_LESS, "traffic of a call: concatenations, copies and partial sums", "E5"),
+    DSE_METRIC_F64(Q, transpose_call_mib, "MiB", DSE_LESS, "traffic of a call: transpositions", "E5"),
+    DSE_METRIC_F64(Q, returned_call_mib, "MiB", DSE_LESS, "traffic of a call: keys and values returned", "E3"),
+    DSE_METRIC_F64(Q, one_slide_mib, "MiB", DSE_LESS, "traffic of one cache slide", "E6"),
     DSE_METRIC_F64(Q, balanced_rows, "", DSE_NEITHER, "query rows at which computing takes as long as streaming the weights", "E4"),
-    DSE_METRIC_F64(Q, prefill_ms, "ms", DSE_LESS, "the prompt of a request", "E8"),
-    DSE_METRIC_F64(Q, generate_ms, "ms", DSE_LESS, "the generation of a request", "E8"),
-    DSE_METRIC_F64(Q, best_query_rows, "", DSE_NEITHER, "query rows, in multiples of row_multiple, of the shortest request", "E8"),
-    DSE_METRIC_F64(Q, best_request_ms, "ms", DSE_LESS, "the request with that many query rows", "E8"),
+    DSE_METRIC_F64(Q, prefill_ms, "ms", DSE_LESS, "time of the prompt of a request", "E8"),
+    DSE_METRIC_F64(Q, generate_ms, "ms", DSE_LESS, "time of the generation of a request", "E8"),
+    DSE_METRIC_F64(Q, best_query_rows, "", DSE_NEITHER, "query_rows of the shortest request, a multiple of row_multiple", "E8"),
+    DSE_METRIC_F64(Q, best_request_ms, "ms", DSE_LESS, "time of the request with best_query_rows", "E8"),
     DSE_METRIC_END,
 };
 #undef Q
@@ -184,17 +170,15 @@ static const char *ane_check(const void *params)
     if (!why) why = dse_links_check(&p->links, (double)dse_workload_chips(&p->workload));
     if (why) return why;
     if ((s.simple ? r.last : ane_longest(p)) > (double)p->workload.llm->max_context)
-        return r.generate > 0 ? "prompt and generation are longer than the LLM was made for (max_context)"
-                              : "the context is longer than the LLM was made for (max_context)";
+        return r.generate > 0 ? "prompt and generation are longer than the LLM's max_context"
+                              : "the context is longer than the LLM's max_context";
     if (s.rows > (p->window > 0 ? s.window : r.kept)) return "query_rows is more than the window or the context";
-    if (ane_verified_rows(p) > s.rows) return "a step verifies more rows than a call has (draft_tokens, query_rows)";
+    if (ane_verified_rows(p) > s.rows) return "draft_tokens + 1 is more than query_rows";
     if (!ane_fits(p, &s, r.kept)) return "the context does not fit the window in whole blocks of query_rows (window, overflow)";
     if (p->workload.phase == DSE_PREFILL && p->cache == ANE_NONE && r.prompt > s.window)
-        return "a prompt that is longer than the window needs a cache: without one its first positions are never computed (window, "
-               "cache)";
+        return "a prompt longer than the window needs a cache (window, cache)";
     if (ane_footprint(p, &s) > p->dram.capacity_gib * DSE_GIB) return no_room;
-    if (p->power == DSE_POWER_ACTIVITY && p->engine_idle_w > p->engine_base_w)
-        return "the engine draws more idle than at work (engine_idle_w, engine_base_w)";
+    if (p->power == DSE_POWER_ACTIVITY && p->engine_idle_w > p->engine_base_w) return "engine_idle_w is above engine_base_w";
     return NULL;
 }
 
@@ -252,7 +236,7 @@ static bool forgets(const struct ane_params *p)
     return ane_forgets(p, &s, r.kept);
 }
 
-static const char forgotten[] = "the oldest positions are forgotten, and nobody measured what that costs (window, overflow)";
+static const char forgotten[] = "the loss from discarding the oldest positions was not measured (window, overflow)";
 
 static const char *quality(const struct ane_params *p, struct dse_kept *ret)
 {
@@ -448,12 +432,12 @@ static void ane_stand(const void *params, struct dse_standing *ret)
     dse_cache_stand(&steps, ret);
     if (why) dse_standing_unknown(ret, why);
     if (has_rate_of_another(p))
-        dse_standing_add(ret, "85 GB/s is what an M1's engine draws; nobody measured that of this npu (memory, bandwidth_gbs)");
+        dse_standing_add(ret, "85 GB/s is the bandwidth of an M1's engine; this npu's was not measured (memory, bandwidth_gbs)");
 }
 
 const struct dse_model dse_model_ane = {
     .name = "ane",
-    .title = "Neural Engine: static-shape KV cache on Apple's",
+    .title = "Apple Neural Engine: static-shape KV cache",
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",

@@ -34,13 +34,12 @@ bool ane_is_slid(const struct ane_params *p)
 const char *ane_cache_check(const struct ane_params *p)
 {
     const struct dse_eviction *policy = dse_eviction_at(p->kept.eviction);
-    if (p->kept.kv_format != DSE_KV_TOKEN)
-        return "a static-shape program has one width for all rows of its cache: none stays at 16 bits (kv_format)";
+    if (p->kept.kv_format != DSE_KV_TOKEN) return "a static-shape program has one width for its whole cache (kv_format)";
     if (policy->keeps_all) return NULL;
-    if (policy->reads_part) return "a static-shape program reads all rows that it is given: it cannot choose pages (eviction)";
+    if (policy->reads_part) return "a static-shape program reads its whole cache and cannot select pages (eviction)";
     if (policy->selects || p->kept.boundary != DSE_CACHE_STREAMED)
-        return "one static shape serves prompt and generation: a prompt kept whole would need another (eviction, boundary)";
-    if (!ane_is_slid(p)) return "only a second model that slides the cache can leave single positions out (eviction, cache)";
+        return "eviction needs a streamed prompt: prompt and generation share one static shape (eviction, boundary)";
+    if (!ane_is_slid(p)) return "eviction needs a cache that a second model slides (eviction, cache)";
     return dse_cache_check(&p->kept, &p->workload, ane_cache_steps(p).before);
 }
 

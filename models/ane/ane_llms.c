@@ -20,11 +20,11 @@ const char *ane_llms_never(const struct ane_params *p)
     const struct dse_llm *llm = p->workload.llm;
     for (size_t i = 0; i < llm->n_kinds; i++)
         if (llm->kinds[i].mixer == DSE_LATENT_TOPK)
-            return "an indexer chooses positions, and a static-shape program reads all rows that it is given (llm)";
+            return "a static-shape program reads its whole cache and cannot run an indexer (llm)";
     if (llm->latent.kv_rank > 0 && p->workload.latent_form == DSE_LATENT_EXPANDED)
-        return "a static-shape program would make the keys and values of its whole window again in every call (latent_form)";
+        return "latent_form = expanded would rebuild keys and values of the whole window in every call";
     if (dse_degree(p->workload.tensor_parallel) > 1 || dse_degree(p->workload.expert_parallel) > 1)
-        return "a program of constants cannot exchange in the middle of a call (tensor_parallel, expert_parallel)";
+        return "engines cannot exchange data within a call (tensor_parallel, expert_parallel)";
     return NULL;
 }
 
@@ -37,15 +37,13 @@ const char *ane_llms_check(const struct ane_params *p)
     if (w.activation_bits > WIDE_BITS) return "the engine computes in 16 bits (activation_bits)";
     const bool alike = ane_is_simple(&w);
     if (!alike && !dse_eviction_at(p->kept.eviction)->keeps_all)
-        return "positions are left out on one chip, where all sequences are alike and nothing is drafted (eviction)";
+        return "eviction needs one chip, equal contexts, and neither chunks nor drafts (eviction)";
     if (w.chunk_tokens > 0 && p->cache == ANE_NONE)
-        return "without a cache the whole prompt of the chunk would be computed again (chunk_tokens, cache)";
-    if (w.chunk_tokens > 0 && w.speculation.draft_tokens > 0)
-        return "a chunk's calls draft nothing, and others of the same step do (chunk_tokens, draft_tokens)";
+        return "chunk_tokens needs a cache: without one each chunk recomputes its prompt (chunk_tokens, cache)";
+    if (w.chunk_tokens > 0 && w.speculation.draft_tokens > 0) return "chunk_tokens and draft_tokens cannot be combined";
     if (w.chunk_tokens > 0 && dse_workload_chips(&w) > 1)
-        return "a chunk's calls would hold up one group of chips and not the others (chunk_tokens, pipeline_parallel, "
-               "data_parallel)";
-    if (w.context_spread > 0 && p->request.generate > 0) return "the contexts of a request are its own (context_spread, generate)";
+        return "chunk_tokens needs one chip (chunk_tokens, pipeline_parallel, data_parallel)";
+    if (w.context_spread > 0 && p->request.generate > 0) return "generate cannot be combined with context_spread";
     w.context = 1; /* with a request it counts for nothing: ane_check asks */
     return dse_workload_check(&w, ANE_CAN);
 }

@@ -31,49 +31,42 @@ static const char *const gemms[] = {[FD_QKV] = "qkv_projection",
 #define K struct dse_gpu_kernels
 /* As the fields of a GPU of the catalog; "auto": of the gpu, or of an A100. */
 static const struct dse_param kernel_params[] = {
-    DSE_PARAM_F64_AUTO(
-        K, kernel_stream_share, "", 0.01, 1, NULL,
-        "share of the peak bandwidth that measured kernels read at: with dataflow = vendor of GEMMs, with kernel_losses = measured "
-        "of attention; no other engine reads it; \"auto\": of the gpu, or an A100's",
-        "E28, E29"),
-    DSE_PARAM_F64_AUTO(
-        K, gemm_fixed_cycles, "", 0, 1e6, NULL,
-        "cycles of a measured kernel before and after its work: of GEMMs with dataflow = vendor, of attention with kernel_losses = "
-        "measured; \"auto\": of the gpu, or an A100's",
-        "E28, E29"),
-    DSE_PARAM_F64_AUTO(
-        K, attention_kernels, "", 1, 3, NULL,
-        "kernels of decode attention, with kernel_losses = measured: 3 write the cache, attend in parts and sum them, 2 sum "
-        "inside, 1 does all; \"auto\": of the gpu, or an A100's",
-        "E29"),
-    DSE_PARAM_F64_AUTO(
-        K, gemm_tensor_share, "", 0.01, 1, NULL,
-        "share of the tensor cores' peak that a measured GEMM keeps, with dataflow = vendor; \"auto\": of the gpu, or an A100's",
-        "E28"),
+    DSE_PARAM_F64_AUTO(K, kernel_stream_share, "", 0.01, 1, NULL,
+                       "share of the peak bandwidth that measured kernels reach: GEMMs (dataflow = vendor), attention "
+                       "(kernel_losses = measured); auto: the gpu's, else an A100's",
+                       "E28, E29"),
+    DSE_PARAM_F64_AUTO(K, gemm_fixed_cycles, "", 0, 1e6, NULL,
+                       "fixed cycles of a measured kernel: GEMMs (dataflow = vendor), attention (kernel_losses = measured); auto: "
+                       "the gpu's, else an A100's",
+                       "E28, E29"),
+    DSE_PARAM_F64_AUTO(K, attention_kernels, "", 1, 3, NULL,
+                       "kernel_losses = measured: kernels of decode attention; 3: cache write, partial attention, sum; 2: sum "
+                       "fused; 1: all fused; auto: the gpu's, else an A100's",
+                       "E29"),
+    DSE_PARAM_F64_AUTO(K, gemm_tensor_share, "", 0.01, 1, NULL,
+                       "dataflow = vendor: share of the tensor cores' peak that a GEMM reaches; auto: the gpu's, else an A100's",
+                       "E28"),
     DSE_PARAM_F64_AUTO(K, attention_tensor_share, "", 0.01, 1, NULL,
-                       "the same of attention, with kernel_losses = measured; \"auto\": of the gpu, or an A100's", "E29"),
-    DSE_PARAM_F64_AUTO(
-        K, gemm_reach_bytes, "B", 1, 4096, NULL,
-        "bytes a cycle that feed the tensor cores of an SM, with dataflow = vendor; \"auto\": of the gpu, or an A100's", "E28"),
-    DSE_PARAM_F64_AUTO(
-        K, attention_block_cycles, "", 0, 1e6, NULL,
-        "cycles of a block of prefill attention besides its tiles, with kernel_losses = measured; \"auto\": of the gpu, or an "
-        "A100's",
-        "E29"),
-    DSE_PARAM_F64_AUTO(
-        K, gemm_narrow_share, "", 0.01, 1, NULL,
-        "gemm_tensor_share of operands of 8 bits and fewer, over that of 16, with dataflow = vendor; \"auto\": of the gpu, or 1",
-        "E28"),
-    DSE_PARAM_F64_AUTO(
-        K, l2_copies, "", 1, 16, NULL,
-        "copies of a line that the last-level cache may hold, one in each partition, with dataflow = vendor; \"auto\": of the gpu, "
-        "or 1",
-        "E28"),
-    DSE_PARAM_F64_AUTO(
-        K, kernel_cache_bytes, "B", 0.1, 4096, NULL,
-        "bytes a cycle from the last-level cache to an SM, of attention with kernel_losses = measured; \"auto\": of the "
-        "gpu, or l2_bytes",
-        "E29"),
+                       "kernel_losses = measured: share of the tensor cores' peak that attention reaches; auto: the gpu's, else an "
+                       "A100's",
+                       "E29"),
+    DSE_PARAM_F64_AUTO(K, gemm_reach_bytes, "B", 1, 4096, NULL,
+                       "dataflow = vendor: bytes per cycle that feed an SM's tensor cores; auto: the gpu's, else an A100's", "E28"),
+    DSE_PARAM_F64_AUTO(K, attention_block_cycles, "", 0, 1e6, NULL,
+                       "kernel_losses = measured: cycles of a prefill attention block besides its tiles; auto: the gpu's, else an "
+                       "A100's",
+                       "E29"),
+    DSE_PARAM_F64_AUTO(K, gemm_narrow_share, "", 0.01, 1, NULL,
+                       "dataflow = vendor: gemm_tensor_share at 8 bits or fewer, over its value at 16; auto: the gpu's, else 1",
+                       "E28"),
+    DSE_PARAM_F64_AUTO(K, l2_copies, "", 1, 16, NULL,
+                       "dataflow = vendor: copies of a line in the last-level cache, at most one per partition; auto: the gpu's, "
+                       "else 1",
+                       "E28"),
+    DSE_PARAM_F64_AUTO(K, kernel_cache_bytes, "B", 0.1, 4096, NULL,
+                       "kernel_losses = measured: bytes per cycle from the last-level cache to an SM, in attention; auto: the "
+                       "gpu's, else l2_bytes",
+                       "E29"),
     DSE_PARAM_END,
 };
 #undef K
@@ -82,14 +75,16 @@ static const struct dse_param kernel_params[] = {
 /* Likewise; "auto" where the gpu's entry has none: NVLink that a switch joins. Read with collectives = "nccl" and "one-shot". */
 static const struct dse_param link_params[] = {
     DSE_PARAM_F64_AUTO(L, link_share, "", 0.01, 1, NULL,
-                       "share of link_gbs that all-reduces other than \"ring\" reach; \"auto\": of the gpu, or 0.8", "E30"),
+                       "collectives = nccl, one-shot: share of link_gbs that all-reduces reach; auto: the gpu's, else 0.8", "E30"),
     DSE_PARAM_F64_AUTO(L, multicast_share, "", 0, 1, NULL,
-                       "share of link_gbs at which switches add and spread for them; 0: they cannot; \"auto\": of the gpu, or 0",
+                       "collectives = nccl, one-shot: share of link_gbs at which switches reduce and multicast; 0: none; auto: the "
+                       "gpu's, else 0",
                        "E30"),
     DSE_PARAM_F64_AUTO(L, linked_devices, "", 1, 64, NULL,
-                       "devices that links join; more go through the host, two never do; \"auto\": of the gpu, or 64", "E30"),
+                       "devices that the links join; larger groups go through the host, two never do; auto: the gpu's, else 64",
+                       "E30"),
     DSE_PARAM_F64_AUTO(L, host_path_gbs, "GB/s", 0.1, 1e5, NULL,
-                       "path of the host that all hops without a link share; \"auto\": of the gpu, or 16", "E30"),
+                       "bandwidth of the host path that all hops without a link share; auto: the gpu's, else 16", "E30"),
     DSE_PARAM_END,
 };
 #undef L
@@ -99,173 +94,155 @@ static const char *const errors[] = {[FD_ERRORS_IGNORED] = "ignored", [FD_ERRORS
 static const struct dse_param fd_params_table[] = {
     DSE_EMBED(P, workload, struct dse_workload, dse_workload_params),
     DSE_EMBED(P, kept, struct dse_cache, dse_cache_params),
-    DSE_PARAM_REF(P, gpu, struct dse_gpu, DSE_KIND_GPU, "the GPU; the rates of one SM stay its own when sms is changed", "Table 1"),
+    DSE_PARAM_REF(P, gpu, struct dse_gpu, DSE_KIND_GPU, "the GPU; a change of sms keeps the rates of one SM", "Table 1"),
     DSE_PARAM_I64(P, sms, 1, 4096, "streaming multiprocessors, or compute units, of one device", "Sec. 4"),
     DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", "entry of gpu"),
     DSE_PARAM_F64(P, tensor_tflops, "Tflop/s", 0.1, 1e5,
-                  "peak of the tensor cores, fp16 with fp32 sums, dense, at the gpu's own sms and clock_ghz", "E8"),
-    DSE_PARAM_F64(P, vector_tflops, "Tflop/s", 0.1, 1e5, "peak of fp32 outside of the tensor cores, likewise", "E10"),
-    DSE_PARAM_F64(P, bandwidth_gbs, "GB/s", 1, 1e5, "peak of the DRAM of one device", "E7"),
-    DSE_PARAM_F64(P, capacity_gib, "GiB", 0.1, 1e5, "of the DRAM of one device", "E16"),
+                  "dense peak of the tensor cores, fp16 with fp32 accumulation, at the gpu's own sms and clock_ghz", "E8"),
+    DSE_PARAM_F64(P, vector_tflops, "Tflop/s", 0.1, 1e5,
+                  "peak fp32 rate outside the tensor cores, at the gpu's own sms and clock_ghz", "E10"),
+    DSE_PARAM_F64(P, bandwidth_gbs, "GB/s", 1, 1e5, "peak DRAM bandwidth of one device", "E7"),
+    DSE_PARAM_F64(P, capacity_gib, "GiB", 0.1, 1e5, "DRAM capacity of one device", "E16"),
     DSE_PARAM_F64(P, l1_kib, "KiB", 8, 4096, "L1 data cache of one SM, where tiles are buffered", "Sec. 6.3.2, E6"),
     DSE_PARAM_F64(P, l2_mib, "MiB", 0.1, 4096, "last-level cache of one device", "E18"),
-    DSE_PARAM_F64(P, board_power_w, "W", 1, 5000, "limit of one device's power; with power = constant what it draws", "E17, E27"),
-    DSE_PARAM_F64(P, die_mm2, "mm2", 1, 5000, "die of one device", "E17"),
-    DSE_PARAM_F64(P, dram_pj_per_bit, "pJ/bit", 0, 1000, "DRAM energy a bit moved", "E17, E26"),
-    DSE_PARAM_I64_UNIT(P, l1_bytes, "B", 1, 4096, "bytes a cycle to or from the L1 cache of one SM", "entry of gpu, E8"),
-    DSE_PARAM_F64(
-        P, block_share, "", 0.1, 100,
-        "bandwidth that one block of a tile kernel can draw, over the gpu's own bandwidth an SM; not read by measured kernels",
-        "E7"),
-    DSE_PARAM_ENUM(P, power, dse_power_names, "what a device draws: by what it does, or board_power_w whatever it does",
-                   "E17, E26"),
-    DSE_PARAM_F64_AUTO(P, idle_w, "W", 0, 1000, NULL,
-                       "power of one device with no work; auto: that of gpu, or a share of its limit", "E26"),
+    DSE_PARAM_F64(P, board_power_w, "W", 1, 5000, "power limit of one device; with power = constant, its power", "E17, E27"),
+    DSE_PARAM_F64(P, die_mm2, "mm2", 1, 5000, "die area of one device", "E17"),
+    DSE_PARAM_F64(P, dram_pj_per_bit, "pJ/bit", 0, 1000, "DRAM energy of moved data", "E17, E26"),
+    DSE_PARAM_I64_UNIT(P, l1_bytes, "B", 1, 4096, "bytes per cycle to or from the L1 cache of one SM", "entry of gpu, E8"),
+    DSE_PARAM_F64(P, block_share, "", 0.1, 100,
+                  "largest bandwidth of one block of a tile kernel, over the gpu's bandwidth per SM; measured kernels ignore it",
+                  "E7"),
+    DSE_PARAM_ENUM(P, power, dse_power_names, "device power: from activity, or constant at board_power_w", "E17, E26"),
+    DSE_PARAM_F64_AUTO(P, idle_w, "W", 0, 1000, NULL, "idle power of one device; auto: the gpu's, else a share of its limit",
+                       "E26"),
     DSE_PARAM_F64_AUTO(P, way_pj_per_bit, "pJ/bit", 0, 1000, NULL,
-                       "energy of a bit between the DRAM device and an SM: interface, wires, caches; auto: by die_mm2", "E26"),
-    DSE_PARAM_F64(P, awake_share, "", 0, 1, "of the gpu's limit less its idle power: drawn while there is work", "E26"),
-    DSE_PARAM_F64(P, active_share, "", 0, 1, "the same: drawn on top while kernels run", "E26"),
-    DSE_PARAM_F64(P, tensor_share, "", 0, 10, "the same: drawn on top by tensor cores at their peak rate", "E26"),
+                       "energy between the DRAM device and an SM: interface, wires, caches; auto: by die_mm2", "E26"),
+    DSE_PARAM_F64(P, awake_share, "", 0, 1, "power while there is work, as a share of the gpu's limit minus idle power", "E26"),
+    DSE_PARAM_F64(P, active_share, "", 0, 1, "extra power while kernels run, as a share of the gpu's limit minus idle power",
+                  "E26"),
+    DSE_PARAM_F64(P, tensor_share, "", 0, 10,
+                  "extra power of tensor cores at peak rate, as a share of the gpu's limit minus idle power", "E26"),
     DSE_PARAM_F64_AUTO(P, link_gbs, "GB/s", 0.1, 1e5, NULL,
-                       "bandwidth between two devices, one direction; \"auto\": of the gpu, or an A100's 300", "E15"),
-    DSE_PARAM_F64(P, link_pj_per_bit, "pJ/bit", 0, 1000, "of a bit between two devices, both ends, and a switch between them",
-                  "E41"),
+                       "bandwidth between two devices, one direction; auto: the gpu's, else an A100's 300", "E15"),
+    DSE_PARAM_F64(P, link_pj_per_bit, "pJ/bit", 0, 1000, "energy of a transfer between two devices: both ends and a switch", "E41"),
     DSE_PARAM_F64(P, link_latency_us, "us", 0, 1000, "latency of one hop between devices", "E15"),
-    DSE_PARAM_REF(P, engine, struct dse_engine, DSE_KIND_ENGINE, "the inference engine: a preset of the rows below", "Sec. 6.1.2"),
-    DSE_PARAM_ENUM(P, softmax, dse_softmax_names, "how partial softmax results meet", "Sec. 3, E2, E3"),
+    DSE_PARAM_REF(P, engine, struct dse_engine, DSE_KIND_ENGINE,
+                  "the inference engine; sets the defaults of kernels, efficiencies and host times", "Sec. 6.1.2"),
+    DSE_PARAM_ENUM(P, softmax, dse_softmax_names, "how partial softmax results are combined", "Sec. 3, E2, E3"),
     DSE_PARAM_ENUM(P, dataflow, dse_dataflow_names,
-                   "the library's kernel for all shapes, the fastest of three for each, or the maker's library as it was measured",
+                   "GEMM kernels: the library's for all shapes, the fastest of three per shape, or the vendor's library as "
+                   "measured",
                    "Sec. 5, E12, E28"),
-    DSE_PARAM_I64(
-        P, pad_rows, 1, 256,
-        "rows of the flat GEMM (heuristic), or of the static kernel, are padded to a multiple of it; not read with dataflow = "
-        "vendor",
-        "Sec. 4, E6, E11"),
+    DSE_PARAM_I64(P, pad_rows, 1, 256,
+                  "rows of a flat or static GEMM are padded to a multiple of this; dataflow = vendor ignores it",
+                  "Sec. 4, E6, E11"),
     DSE_PARAM_F64(P, attention_efficiency, "", 0.01, 1,
-                  "share of the peak bandwidth that attention reads at; not read with kernel_losses = measured", "E13"),
+                  "share of the peak bandwidth that attention reaches; kernel_losses = measured ignores it", "E13"),
     DSE_PARAM_F64(P, linear_efficiency, "", 0.01, 1,
-                  "share of the peak bandwidth that weights are read at; not read with dataflow = vendor", "E7, E10"),
+                  "share of the peak bandwidth that weight reads reach; dataflow = vendor ignores it", "E7, E10"),
     DSE_PARAM_F64(P, compute_efficiency, "", 0.01, 1,
-                  "share of the tensor cores' peak that prefill attention reaches; not read with kernel_losses = measured", "E13"),
+                  "share of the tensor cores' peak that prefill attention reaches; kernel_losses = measured ignores it", "E13"),
     DSE_PARAM_F64(P, exposed_share, "", 0, 1,
-                  "phi_x: share of the shorter of loading and computing that double buffering exposes; dataflow = vendor has "
+                  "phi_x: exposed share of loading or computing, whichever is shorter; dataflow = vendor reads "
                   "gemm_exposed_share",
                   "E9"),
-    DSE_PARAM_F64(P, sync_overhead, "", 0, 10, "sigma: synchronized softmax update, on top of the rest of attention",
+    DSE_PARAM_F64(P, sync_overhead, "", 0, 10, "sigma: time of the synchronized softmax update over the rest of attention",
                   "Sec. 2.3, E2"),
-    DSE_PARAM_F64(P, launch_us, "us", 0, 1000, "time between the launches of two kernels", "E14"),
-    DSE_PARAM_I64(P, elementwise_kernels, 0, 256, "element-wise kernels a layer that are not fused into others", "App. A, E14"),
+    DSE_PARAM_F64(P, launch_us, "us", 0, 1000, "time between two kernel launches", "E14"),
+    DSE_PARAM_I64(P, elementwise_kernels, 0, 256, "unfused element-wise kernels per layer", "App. A, E14"),
     DSE_PARAM_ENUM(P, kernel_losses, dse_losses_names,
-                   "fills, tails, latencies and gaps of kernels come on top of the efficiencies, or are included in them",
+                   "fill, tail, latency and gap times of kernels: on top of the efficiencies, included in them, or as measured",
                    "ours, E19"),
-    DSE_PARAM_ENUM(
-        P, collectives, dse_collectives_names,
-        "all-reduces: a ring at the link's full rate; NCCL as measured; a kernel of the engine's own where that is faster",
-        "E15, E30"),
+    DSE_PARAM_ENUM(P, collectives, dse_collectives_names,
+                   "all-reduce: a ring at the link's full rate, NCCL as measured, or the engine's own kernel where faster",
+                   "E15, E30"),
     DSE_EMBED(P, link, struct dse_gpu_link, link_params),
     DSE_PARAM_F64(P, host_us, "us", 0, 1e7, "time of a step in which devices wait for the host: scheduling, sampling", "E14"),
     DSE_PARAM_ENUM(P, launches, dse_launches_names,
-                   "a short kernel waits for the next launch; or the host runs ahead, and the longer of both counts, as it does "
-                   "with kernel_losses = apart at event level",
+                   "waited: a short kernel waits for the next launch; queued: the host runs ahead, and the longer of both counts",
                    "E14"),
-    DSE_PARAM_F64(P, sequence_us, "us", 0, 1e6, "as host_us, for every sequence: scheduling, its token's text", "E14"),
-    DSE_PARAM_F64(P, prompt_us, "us", 0, 1e7, "with launches = queued: of the host in a step with prompts, beside launches", "E14"),
+    DSE_PARAM_F64(P, sequence_us, "us", 0, 1e6, "as host_us, per sequence: scheduling, detokenization", "E14"),
+    DSE_PARAM_F64(P, prompt_us, "us", 0, 1e7, "launches = queued: host time of a step with prompts, besides launches", "E14"),
     DSE_PARAM_F64(P, allocation_us, "us", 0, 1e6,
-                  "as host_us, for every MiB of activations of prompts beyond 2560 tokens: memory allocated anew", "E14"),
+                  "as host_us, per MiB of prompt activations beyond 2560 tokens: new memory allocations", "E14"),
     DSE_PARAM_F64(P, sampling_ns, "ns", 0, 1e3,
-                  "besides, for every sequence and word of the vocabulary: sampling that sorts (0: the most likely token)", "E14"),
-    DSE_PARAM_F64(P, recompute_percent, "%", 0, 100, "rows whose scores leave the range and are recomputed", "Sec. 6.3.1, E3"),
+                  "as host_us, per sequence and vocabulary word: sampling by sorting; 0: greedy sampling", "E14"),
+    DSE_PARAM_F64(P, recompute_percent, "%", 0, 100, "rows that are recomputed because scores leave the range", "Sec. 6.3.1, E3"),
     DSE_PARAM_F64(P, score_low, "", -1000, 1000, "lower end of the softmax inputs", "Fig. 4, E4"),
     DSE_PARAM_F64(P, score_high, "", -1000, 1000, "upper end of the softmax inputs", "Fig. 4, E4"),
     DSE_PARAM_F64(P, unified_max, "", -1000, 1000, "phi: the scaling factor that all partial softmax results share", "Eq. 3, E4"),
-    DSE_PARAM_ENUM(P, arithmetic_error, errors,
-                   "attention_error without that of partial softmax, or with it, as measured (surface)", "E33"),
+    DSE_PARAM_ENUM(P, arithmetic_error, errors, "error of partial softmax in attention_error: ignored, or as measured (surface)",
+                   "E33"),
     DSE_PARAM_I64(P, tile_n, 0, 1024,
-                  "B_N of the flat GEMM; 0: the best power of two for every operator; steps read it with dataflow = heuristic",
+                  "B_N of the flat GEMM; 0: the best power of two per operator; steps read it with dataflow = heuristic",
                   "Sec. 4, E7"),
     DSE_PARAM_I64(P, tile_k, 8, 1024, "B_K of the flat GEMM; steps read it with dataflow = heuristic", "Sec. 4, E6"),
-    DSE_PARAM_I64(P, resident_blocks, 1, 32, "blocks of a tile kernel that an SM runs at a time", "E7"),
+    DSE_PARAM_I64(P, resident_blocks, 1, 32, "blocks of a tile kernel that an SM runs at the same time", "E7"),
     DSE_PARAM_ENUM(P, double_buffering, switches,
-                   "two buffers in L1 for the flat GEMM, where they fit; steps read it with dataflow = heuristic", "Sec. 4, E6"),
+                   "double buffering of the flat GEMM in L1, if it fits; steps read it with dataflow = heuristic", "Sec. 4, E6"),
     DSE_PARAM_F64(P, gemv_efficiency, "", 0.001, 1,
                   "share of the vector units' peak that GEMV reaches; steps read it with dataflow = heuristic", "E10"),
     DSE_EMBED(P, kernels, struct dse_gpu_kernels, kernel_params),
     DSE_PARAM_F64(P, gemm_exposed_share, "", 0, 1,
-                  "share of the shorter of loading and computing that a measured GEMM exposes, with dataflow = vendor", "E28"),
-    DSE_PARAM_F64(
-        P, nccl_start_cycles, "", 0, 1e7,
-        "cycles at the gpu's own clock before and after the work of an all-reduce by NCCL, with collectives other than ring",
-        "E30"),
+                  "dataflow = vendor: exposed share of a GEMM's loading or computing, whichever is shorter", "E28"),
+    DSE_PARAM_F64(P, nccl_start_cycles, "", 0, 1e7,
+                  "collectives = nccl, one-shot: fixed cycles of an NCCL all-reduce, at the gpu's own clock", "E30"),
     DSE_PARAM_F64(P, nccl_pair_waits, "", 1, 100,
-                  "waits of large messages between two devices, over those of a ring, with collectives other than ring", "E30"),
-    DSE_PARAM_F64(P, own_start_us, "us", 0, 1000, "before the work of an engine's own all-reduce, with collectives = one-shot",
+                  "collectives = nccl, one-shot: waits of large messages between two devices, over a ring's", "E30"),
+    DSE_PARAM_F64(P, own_start_us, "us", 0, 1000, "collectives = one-shot: start of the engine's own all-reduce", "E30"),
+    DSE_PARAM_F64(P, own_device_us, "us", 0, 1000, "collectives = one-shot: extra wait per device in the engine's own all-reduce",
                   "E30"),
-    DSE_PARAM_F64(P, own_device_us, "us", 0, 1000, "that it waits for each device besides, with collectives = one-shot", "E30"),
-    DSE_PARAM_F64(P, own_half_us, "us", 0, 1000, "between its two halves where it has two, with collectives = one-shot", "E30"),
-    DSE_PARAM_ENUM(
-        P, cache, caches,
-        "the last-level cache holds nothing of a kernel's data before it, or what a benchmark that repeats it leaves; read with "
-        "dataflow = vendor by GEMMs, with kernel_losses = measured by attention",
-        "E28, E29"),
-    DSE_PARAM_I64(P, cache_turns, 1, 1024,
-                  "weights that such a benchmark goes through in turn before it comes back to the first, with dataflow = vendor",
-                  "E28"),
-    DSE_PARAM_ENUM(
-        P, quantizing, quantizings,
-        "activations narrower than 16 bits: from the kernel before, by one kernel, or by operators of the framework; with dataflow "
-        "= vendor",
-        "E28"),
-    DSE_PARAM_I64(P, gemm_splits, 1, 64,
-                  "blocks among which a measured GEMM splits the depth of a tile at most, with dataflow = vendor", "E28"),
-    DSE_PARAM_ENUM(P, gemm, gemms, "the GEMM that the metrics of one GEMM are of", "Fig. 6"),
-    DSE_PARAM_I64(P, gemm_m, 0, 16777216, "rows of that GEMM where it is given; 0: those of the phase", "Fig. 6"),
-    DSE_PARAM_I64(P, gemm_k, 1, 1048576, "depth of that GEMM where it is given", "Fig. 6"),
-    DSE_PARAM_I64(P, gemm_n, 1, 1048576, "columns of that GEMM where it is given", "Fig. 6"),
-    DSE_PARAM_I64(P, experts, 1, FD_EXPERTS_MAX, "equations moe_* alone: routed experts of a layer, of all devices", "E31"),
-    DSE_PARAM_I64(P, experts_active, 1, 64, "equations moe_* alone: experts that each token goes to, no more than there are",
-                  "E31"),
-    DSE_PARAM_I64(P, moe_intermediate, 1, 65536, "equations moe_* alone: hidden units of an expert; devices share them", "E31"),
-    DSE_PARAM_I64(P, expert_devices, 1, 256, "equations moe_* alone: groups of devices that experts are dealt out to", "E31"),
+    DSE_PARAM_F64(P, own_half_us, "us", 0, 1000, "collectives = one-shot: time between the halves of a two-step all-reduce", "E30"),
+    DSE_PARAM_ENUM(P, cache, caches,
+                   "last-level cache before a measured kernel: without its data, or as a repeated benchmark leaves it", "E28, E29"),
+    DSE_PARAM_I64(P, cache_turns, 1, 1024, "dataflow = vendor: different weights that a repeated benchmark cycles through", "E28"),
+    DSE_PARAM_ENUM(P, quantizing, quantizings,
+                   "dataflow = vendor: quantizing of activations below 16 bits: in the previous kernel, in one kernel, or by "
+                   "framework operators",
+                   "E28"),
+    DSE_PARAM_I64(P, gemm_splits, 1, 64, "dataflow = vendor: most blocks that split the depth of a GEMM tile", "E28"),
+    DSE_PARAM_ENUM(P, gemm, gemms, "GEMM that the single-GEMM metrics describe", "Fig. 6"),
+    DSE_PARAM_I64(P, gemm_m, 0, 16777216, "gemm = given: rows of the GEMM; 0: as the phase has", "Fig. 6"),
+    DSE_PARAM_I64(P, gemm_k, 1, 1048576, "gemm = given: depth of the GEMM", "Fig. 6"),
+    DSE_PARAM_I64(P, gemm_n, 1, 1048576, "gemm = given: columns of the GEMM", "Fig. 6"),
+    DSE_PARAM_I64(P, experts, 1, FD_EXPERTS_MAX, "equations moe_* only: routed experts of a layer, all devices", "E31"),
+    DSE_PARAM_I64(P, experts_active, 1, 64, "equations moe_* only: experts that each token goes to, at most experts", "E31"),
+    DSE_PARAM_I64(P, moe_intermediate, 1, 65536, "equations moe_* only: hidden units of an expert, shared by the devices", "E31"),
+    DSE_PARAM_I64(P, expert_devices, 1, 256, "equations moe_* only: groups of devices that share the experts", "E31"),
     DSE_PARAM_I64_UNIT(P, expert_activation_bits, "bit", 4, 16,
-                       "equations moe_* alone: activations as they are multiplied; below 16 two kernels make them so", "E31"),
-    DSE_PARAM_F64(
-        P, expert_tensor_share, "", 0.01, 1,
-        "experts, in equations moe_* and with dataflow = vendor: of what the maker's library keeps of the tensor cores, what their "
-        "kernel does",
-        "E31"),
-    DSE_PARAM_ENUM(
-        P, expert_tiles, expert_tilings,
-        "experts, in equations moe_* and with dataflow = vendor: tiles searched for on this GPU, the engine's own for all, or "
-        "those with a scale a block",
-        "E31"),
-    DSE_PARAM_I64(P, kv_rank, 1, 65536, "equations mla_* alone: elements of a position's latent", "E32"),
-    DSE_PARAM_I64(P, rope_dim, 0, 4096, "equations mla_* alone: elements of its rotated key, which all heads share", "E32"),
-    DSE_PARAM_I64(P, latent_heads, 0, 1024,
-                  "latent attention in decode: query heads that share a reading of the cache; 0: all of a device", "E32"),
+                       "equations moe_* only: width of multiplied activations; below 16, two kernels quantize them", "E31"),
+    DSE_PARAM_F64(P, expert_tensor_share, "", 0.01, 1,
+                  "expert kernel's tensor core share over the vendor library's; in equations moe_* and with dataflow = vendor",
+                  "E31"),
+    DSE_PARAM_ENUM(P, expert_tiles, expert_tilings,
+                   "tiles of expert GEMMs: tuned on this GPU, the engine's default, or with block scales; in moe_* and with "
+                   "dataflow = vendor",
+                   "E31"),
+    DSE_PARAM_I64(P, kv_rank, 1, 65536, "equations mla_* only: elements of a position's latent", "E32"),
+    DSE_PARAM_I64(P, rope_dim, 0, 4096, "equations mla_* only: elements of a position's rotary key, shared by all heads", "E32"),
+    DSE_PARAM_I64(P, latent_heads, 0, 1024, "latent attention in decode: query heads that share a cache read; 0: all of a device",
+                  "E32"),
     DSE_PARAM_ENUM(P, latent_prefill, latent_prefills,
-                   "equations mla_* alone: prefill over keys and values of each head, or over latents", "E32"),
-    DSE_PARAM_F64(
-        P, memory_latency_ns, "ns", 0, 1e6,
-        "from a request of a block to its first bytes from DRAM: of attention in closed form, of all blocks at event level",
-        "ours, E13, E20"),
-    DSE_PARAM_F64(P, l2_latency_ns, "ns", 0, 1e6, "the same from the last-level cache", "arXiv:2208.11174, E13, E23"),
-    DSE_PARAM_F64(P, l2_bytes, "B", 0.1, 4096, "bytes a cycle from the last-level cache to one SM",
+                   "equations mla_* only: prefill over keys and values of each head, or over latents", "E32"),
+    DSE_PARAM_F64(P, memory_latency_ns, "ns", 0, 1e6,
+                  "DRAM latency of a block's first bytes; closed form: attention only; event level: all blocks", "ours, E13, E20"),
+    DSE_PARAM_F64(P, l2_latency_ns, "ns", 0, 1e6, "latency of a block's first bytes from the last-level cache",
+                  "arXiv:2208.11174, E13, E23"),
+    DSE_PARAM_F64(P, l2_bytes, "B", 0.1, 4096, "bytes per cycle from the last-level cache to one SM",
                   "NVIDIA A100 whitepaper, E13, E20"),
-    DSE_PARAM_F64(P, kernel_gap_us, "us", 0, 1000,
-                  "event level: from the end of a kernel to the start of the next one in the queue",
+    DSE_PARAM_F64(P, kernel_gap_us, "us", 0, 1000, "event level: gap between two queued kernels",
                   "NVIDIA, Getting Started with CUDA Graphs, E24"),
     DSE_PARAM_I64(P, library_tile_k, 1, 1024, "event level: B_K of the library", "CUTLASS, E21"),
-    DSE_PARAM_I64(P, attention_tile, 16, 4096, "positions of a partial vector, and rows of a block of prefill attention",
+    DSE_PARAM_I64(P, attention_tile, 16, 4096, "positions of a partial vector, and rows of a prefill attention block",
                   "arXiv:2307.08691, E13, E22"),
-    DSE_PARAM_I64(
-        P, split_positions, 0, 1048576,
-        "positions that a block of decode attention goes through; 0: few enough to fill the SMs; read with kernel_losses = apart",
-        "ours, E13, E22"),
+    DSE_PARAM_I64(P, split_positions, 0, 1048576,
+                  "kernel_losses = apart: positions per block of decode attention; 0: few enough to fill the SMs",
+                  "ours, E13, E22"),
     DSE_PARAM_ENUM(P, recompute_blocks, agains,
-                   "event level: a vector that leaves the range is done again by one block, or by as many as are free",
+                   "event level: a vector that leaves the range is recomputed by one block, or by all free blocks",
                    "Fig. 5, Sec. 6.3.1, E23"),
     DSE_PARAM_ENUM(P, lookup, lookups,
-                   "event level: the heuristic dataflow takes what is fastest at event level, or what it takes in the closed form",
+                   "event level: dataflow = heuristic picks the fastest kernel at event level, or the closed form's pick",
                    "Sec. 5, E21"),
     DSE_EMBED(P, economics, struct dse_economics, dse_economics_params),
     DSE_EMBED(P, events, struct dse_events, dse_events_params),
@@ -277,45 +254,47 @@ static const struct dse_param fd_params_table[] = {
 static const struct dse_metric fd_metrics_table[] = {
     DSE_METRIC_EMBED(M, common, struct dse_common, dse_common_metrics),
     DSE_METRIC_F64(M, linear_us, "us", DSE_LESS, "part of latency_us spent in linear operators", "E12"),
-    DSE_METRIC_F64(M, sync_us, "us", DSE_LESS, "part of attention_us: synchronized update, or recomputation", "E2, E3"),
+    DSE_METRIC_F64(M, sync_us, "us", DSE_LESS, "part of attention_us spent on the synchronized update, or on recomputation",
+                   "E2, E3"),
     DSE_METRIC_F64(M, launch_wait_us, "us", DSE_LESS, "part of latency_us spent waiting for the next launch, or for the host",
                    "E14"),
     DSE_METRIC_COMMUNICATION(M, "E15"),
     DSE_METRIC_CACHED_POSITIONS(M, "E33"),
-    DSE_METRIC_F64(M, technique_us, "us", DSE_LESS, "part of attention_us: counting, bounds of pages, selection", "E33"),
-    DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS, "DRAM traffic a token of the same", "E33"),
-    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the full softmax on the positions kept, where it was measured",
-                           "E33", .mean = DSE_MEAN_TOKEN),
-    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS,
-                           "norm of the output's error over that of the full output, where it was measured", "E33",
+    DSE_METRIC_F64(M, technique_us, "us", DSE_LESS,
+                   "part of attention_us spent on counts, page bounds and selection of a cache technique", "E33"),
+    DSE_METRIC_F64(M, technique_mib, "MiB", DSE_LESS,
+                   "DRAM traffic per token: counts, page bounds and selection of a cache technique", "E33"),
+    DSE_METRIC_F64_OR_NULL(M, retained_mass, "", DSE_MORE, "share of the softmax mass on the kept positions, if measured", "E33",
+                           .mean = DSE_MEAN_TOKEN),
+    DSE_METRIC_F64_OR_NULL(M, attention_error, "", DSE_LESS, "relative error (norm) of the attention output, if measured", "E33",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_F64_OR_NULL(M, attention_error_sd, "", DSE_LESS, "standard deviation of attention_error over heads", "E33",
                            .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_EMBED(M, task, struct dse_score, dse_score_metrics),
     DSE_METRIC_F64(M, attention_share, "", DSE_LESS, "attention_us over latency_us", "E13"),
-    DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "part of energy_mj that moves bits of DRAM", "E17, E26"),
+    DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "part of energy_mj spent on DRAM traffic", "E17, E26"),
     DSE_METRIC_F64(M, energy_links_mj, "mJ", DSE_LESS,
-                   "bits from device to device; the boards' ends of their links are in energy_mj, switches are not", "E41"),
-    DSE_METRIC_F64(M, power_demand_w, "W", DSE_LESS, "what the step would draw if boards had no limit", "E27"),
-    DSE_METRIC_F64(M, used_clock_ghz, "GHz", DSE_MORE, "clock of the SMs that the limit leaves", "E27", .mean = DSE_MEAN_TIME),
-    DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens a joule", "E17"),
+                   "energy per token: links between devices; energy_mj includes the boards' ends, not the switches", "E41"),
+    DSE_METRIC_F64(M, power_demand_w, "W", DSE_LESS, "power of the step without the board limit", "E27"),
+    DSE_METRIC_F64(M, used_clock_ghz, "GHz", DSE_MORE, "clock of the SMs within the power limit", "E27", .mean = DSE_MEAN_TIME),
+    DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens per joule", "E17"),
     DSE_METRIC_DRAM_FOOTPRINT(M, "E16"),
-    DSE_METRIC_F64(M, gemv_us, "us", DSE_LESS, "the GEMM as GEMV on vector units (ImplA)", "E10"),
-    DSE_METRIC_F64(M, flat_gemm_us, "us", DSE_LESS, "the GEMM as flat GEMM (ImplB)", "E6 to E9"),
-    DSE_METRIC_F64(M, library_gemm_us, "us", DSE_LESS, "the GEMM by the library, rows padded to 64 (ImplC)", "E11"),
-    DSE_METRIC_F64(M, vendor_gemm_us, "us", DSE_LESS, "the GEMM by the maker's library, as it was measured", "E28"),
-    DSE_METRIC_ENUM(M, gemm_kernel, kernel_names, "the fastest of the three", "E12"),
+    DSE_METRIC_F64(M, gemv_us, "us", DSE_LESS, "time of the GEMM as GEMV on vector units (ImplA)", "E10"),
+    DSE_METRIC_F64(M, flat_gemm_us, "us", DSE_LESS, "time of the GEMM as flat GEMM (ImplB)", "E6 to E9"),
+    DSE_METRIC_F64(M, library_gemm_us, "us", DSE_LESS, "time of the GEMM by the library, rows padded to 64 (ImplC)", "E11"),
+    DSE_METRIC_F64(M, vendor_gemm_us, "us", DSE_LESS, "time of the GEMM by the vendor's library, as measured", "E28"),
+    DSE_METRIC_ENUM(M, gemm_kernel, kernel_names, "fastest of GEMV, flat GEMM and the library", "E12"),
     DSE_METRIC_F64(M, flat_utilization, "", DSE_MORE, "share of the peak bandwidth that the flat GEMM reaches", "Fig. 6"),
-    DSE_METRIC_F64(M, padding_utilization, "", DSE_MORE, "rows of the flat GEMM that are not padding", "Sec. 4"),
+    DSE_METRIC_F64(M, padding_utilization, "", DSE_MORE, "share of the flat GEMM's rows that are not padding", "Sec. 4"),
     DSE_METRIC_I64(M, flat_tile_n, DSE_NEITHER, "B_N of the flat GEMM", "Sec. 4"),
     DSE_METRIC_I64(M, flat_blocks, DSE_NEITHER, "blocks of the flat GEMM", "Sec. 4"),
-    DSE_METRIC_I64(M, flat_waves, DSE_LESS, "waves in which those blocks run", "E7"),
+    DSE_METRIC_I64(M, flat_waves, DSE_LESS, "waves of blocks of the flat GEMM", "E7"),
     DSE_METRIC_END,
 };
 #undef M
 
 static const char no_room[] = "weights and KV cache do not fit the DRAM of a device";
-static const char no_power[] = "board_power_w is no more than a device draws at its lowest clock";
+static const char no_power[] = "board_power_w is not above the device's power at its lowest clock";
 
 /* E28, E29 of an A100: fitted to its measured kernels (catalog/measured, rows of split calibrate). Where nobody measured a GPU's
  * generation, it is taken for one. */
@@ -380,15 +359,14 @@ static const char *fd_check(const void *params)
     if (!why) why = fd_range_check(p);
     if (!why) why = fd_cache_check(p);
     if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
-        why = "the paper's kernels take activations of 16 bits; those of the maker's library any (activation_bits, dataflow = "
-              "vendor)";
+        why = "activation_bits other than 16 need dataflow = vendor";
     if (!why && p->workload.weight_bits < FD_WIDE_BITS && p->workload.activation_bits < FD_WIDE_BITS &&
         p->tensor_tflops == p->gpu->tensor_tflops)
-        why = "products of narrow weights and activations (weight_bits, activation_bits) run at another peak than the gpu's "
-              "tensor_tflops, which is of 16 bits: set tensor_tflops to its peak of that format, dense (fp8 of an h100: 1979)";
+        why = "weight_bits and activation_bits below 16 need another tensor_tflops: set the gpu's dense peak of that "
+              "format (fp8 of an h100: 1979)";
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
-        why = "idle_w is no less than the limit of the gpu";
+        why = "idle_w is not below the gpu's power limit";
     if (!why && p->power == DSE_POWER_ACTIVITY && p->board_power_w <= fd_least_power(p)) why = no_power;
     return why;
 }
@@ -455,10 +433,12 @@ static void fd_stand(const void *params, struct dse_standing *ret)
     const struct dse_cache_steps steps = fd_cache_steps(p, &arithmetic);
     dse_cache_stand(&steps, ret);
     if (measured && isnan(p->gpu->kernels.kernel_stream_share))
-        dse_standing_add(ret, "no kernel of this GPU's generation was measured: E28 and E29 take an A100's constants");
+        dse_standing_add(ret, "kernels of this GPU's generation were not measured: E28 and E29 use an A100's constants");
     else if (measured && p->gpu->kernels.kernels_borrowed > 0)
-        dse_standing_add(ret, "no kernel of this GPU's generation was fitted: E28 and E29 take the constants of the one before");
-    if (p->workload.activation_bits < FD_WIDE_BITS) dse_standing_add(ret, "what narrow activations do to the text is not modelled");
+        dse_standing_add(ret,
+                         "kernels of this GPU's generation were not fitted: E28 and E29 use the previous generation's constants");
+    if (p->workload.activation_bits < FD_WIDE_BITS)
+        dse_standing_add(ret, "the loss from activations below 16 bits is not modelled (activation_bits)");
 }
 
 const struct dse_model dse_model_flashdecoding = {

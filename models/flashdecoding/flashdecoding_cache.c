@@ -34,10 +34,10 @@ const char *fd_cache_check(const struct fd_params *p)
     const char *why = dse_cache_check(&p->kept, &p->workload, (double)p->workload.context);
     if (why) return why;
     if (policy->counts && !policy->per_head && p->workload.tensor_parallel > 1)
-        return "one decision for the heads of a layer needs the counts of all devices (eviction, tensor_parallel)";
+        return "one eviction decision per layer needs all heads on one device (eviction, tensor_parallel)";
     if ((!policy->keeps_all || p->kept.kv_format != DSE_KV_TOKEN) && !fd_is_plain(&p->workload))
-        return "eviction and KIVI's format are of dense LLMs with full attention here, one token a sequence, on devices that share "
-               "each layer (eviction, kv_format)";
+        return "eviction and kivi need a dense LLM that decodes one token per sequence, with tensor parallelism only "
+               "(eviction, kv_format)";
     return NULL;
 }
 

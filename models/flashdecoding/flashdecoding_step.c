@@ -26,9 +26,9 @@ const char *fd_range_check(const struct fd_params *p)
     if (p->score_low >= p->score_high) return "score_low is not below score_high";
     if (p->softmax == FD_SYNCHRONIZED) return NULL;
     if (p->score_high - p->unified_max + log((double)p->workload.context) > log((double)FLT_MAX))
-        return "the sum of exponents over the context overflows float32 with this unified_max";
+        return "the sum of exponentials over the context overflows float32 (unified_max, score_high)";
     if (p->score_low - p->unified_max < log((double)FLT_MIN))
-        return "the exponent of the lowest score vanishes in float32 with this unified_max";
+        return "the exponential of the lowest score underflows float32 (unified_max, score_low)";
     return NULL;
 }
 

@@ -127,8 +127,8 @@ const char *lad_chip_check(const struct lad_params *p)
         return "the SRAM table lacks area, leakage or energy";
     struct ratios logic = tech_ratios(p->technology, TABLE3_NM, DSE_TECH_AREA),
                   memory = tech_ratios(p->technology, dse_sram_node_nm(p->sram), DSE_TECH_SRAM_AREA);
-    if (!known(logic)) return "the technology's method cannot be reached from 22 nm, the node of Table III";
-    if (!known(memory)) return "the technology's method cannot be reached from the node of the SRAM table";
+    if (!known(logic)) return "the technology's scaling method does not cover 22 nm, the node of Table III";
+    if (!known(memory)) return "the technology's scaling method does not cover the node of the SRAM table";
     return check_physics(p, logic.area, sram.area_mm2 * memory.area);
 }
 

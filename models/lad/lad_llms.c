@@ -80,7 +80,7 @@ static const char *point_of(const struct lad_point *pt, const struct dse_attenti
     return lad_point_read(ret);
 }
 
-static const char no_statistics[] = "there are no statistics of attention at one of the contexts (context, context_spread)";
+static const char no_statistics[] = "attention statistics do not cover one of the contexts (context, context_spread)";
 
 const char *lad_llms_check(const struct lad_point *pt)
 {

@@ -20,7 +20,7 @@ static const char *read_profile(struct lad_point *pt)
 {
     double from, to;
     dse_profile_range(pt->p->profile, &from, &to);
-    if (pt->n < from || pt->n > to) return "the context is outside of the attention profile";
+    if (pt->n < from || pt->n > to) return "the context is outside the attention profile's range (context, profile)";
     pt->at = dse_profile_at(pt->p->profile, pt->n);
     pt->active_cv = pt->p->active_cv;
     lad_adjust(pt, &pt->at);
@@ -42,7 +42,7 @@ static const char *read_recording(struct lad_point *pt)
 {
     size_t n;
     const double *contexts = dse_recording_contexts(pt->p->recording, &n);
-    if (pt->n < contexts[0] || pt->n > contexts[n - 1]) return "the context is outside of the recording";
+    if (pt->n < contexts[0] || pt->n > contexts[n - 1]) return "the context is outside the recording's range (context, recording)";
     pt->at = dse_recording_mean(pt->p->recording, pt->n, &pt->active_cv);
     lad_adjust(pt, &pt->at);
     return NULL;

@@ -52,16 +52,16 @@ static bool is_own(const struct lad_params *p)
 static const char *unknown(const struct lad_params *p)
 {
     enum { CACHE_BITS = 16 };
-    if (p->draws == LAD_REPLAY) return "a recording does not say what the output loses (draws)";
+    if (p->draws == LAD_REPLAY) return "recordings have no output error (draws)";
     const char *why = lad_unlike(p);
     const bool surface = p->draws == LAD_SURFACE;
     if (!why && !is_own(p)) why = dse_llm_unlike_measured(p->workload.llm);
     if (!why && !surface) why = dse_measured_unlike(dse_profile_measured(p->profile), DSE_SET_SCORES, 0);
     if (why) return why;
-    if (p->center_scale != 1) return "other centers than those of the profile were not measured (center_scale)";
-    if (p->cache_bits < CACHE_BITS) return "intermediate caches of fewer than 16 bits were not measured (cache_bits)";
+    if (p->center_scale != 1) return "the output error was measured only with center_scale = 1";
+    if (p->cache_bits < CACHE_BITS) return "the output error was measured only with cache_bits of 16 or more";
     if (!surface && isnan(dse_profile_error_at(p->profile, (double)p->workload.context).attention_error))
-        return "the attention profile does not say what the output loses (profile)";
+        return "the attention profile has no output error (profile)";
     return NULL;
 }
 
@@ -75,11 +75,13 @@ const char *lad_cache_check(const struct lad_params *p)
     const char *why = dse_cache_check(&p->cache, &p->workload, (double)p->workload.context);
     if (why) return why;
     if (p->decoding == LAD_LOCALITY_AWARE && !dse_eviction_at(p->cache.eviction)->keeps_all)
-        return "LAD's intermediate caches have what every position adds: one that leaves cannot be taken out (eviction, decoding)";
+        return "eviction cannot be combined with decoding = locality-aware: its sums cannot drop a position (eviction, "
+               "decoding)";
     if (p->decoding == LAD_LOCALITY_AWARE && p->cache.kv_format != DSE_KV_TOKEN)
-        return "LAD fetches single positions, whose keys would each need the scales of their neighbours (kv_format, decoding)";
+        return "kv_format = kivi cannot be combined with decoding = locality-aware, which reads single positions "
+               "(kv_format, decoding)";
     if (lad_works(p) && p->workload.speculation.draft_tokens > 0)
-        return "LAD's intermediate caches have what every position adds: a drafted token that is not accepted cannot be taken out "
+        return "draft_tokens cannot be combined with decoding = locality-aware: its sums cannot drop a rejected token "
                "(draft_tokens, decoding)";
     return NULL;
 }
@@ -113,7 +115,7 @@ static const char *extended(const struct lad_params *p)
     struct dse_quality_place at;
     if (p->draws != LAD_SURFACE) return dse_profile_beyond(p->profile, (double)p->workload.context);
     lad_surface_find(p, true, &at);
-    return at.extended ? "quality is extended beyond the contexts that were measured (surface)" : NULL;
+    return at.extended ? "quality is extended beyond the measured contexts (surface)" : NULL;
 }
 
 void lad_stand(const void *params, struct dse_standing *ret)
@@ -154,11 +156,11 @@ const char *lad_score(const struct lad_params *p, struct dse_score *ret)
     q.setting[DSE_SET_KV_BITS] = dse_min(FULL_BITS, (double)p->workload.kv_bits);
     *ret = (struct dse_score){(double)NAN, (double)NAN};
     if (!p->cache.task) return "no task is named (task)";
-    if (dse_kv_scaled(&p->workload)) return "no row of a task has several techniques together (task)";
+    if (dse_kv_scaled(&p->workload)) return "no task scores several techniques together (task)";
     return dse_task_find(p->cache.task, &q, ret);
 }
 
-const char lad_no_links_mm2[] = "nobody published the area of such a link's PHY (interconnect); area_mm2 is without it";
+const char lad_no_links_mm2[] = "the area of this link's PHY is not published, and area_mm2 excludes it (interconnect)";
 
 const char *lad_why_null(const void *params, const char *metric)
 {
@@ -179,8 +181,8 @@ const char *lad_why_null(const void *params, const char *metric)
         if (strcmp(metric, statistics[i]) == 0) return lad_unlike(p);
     if (strcmp(metric, "attention_error_sd") == 0) {
         why = unknown(p);
-        if (why || p->draws != LAD_SURFACE) return why ? why : "the attention profile does not say how heads differ (profile)";
-        return isnan(lad_error_spread(p)) ? "the quality file does not say how heads differ (surface)" : NULL;
+        if (why || p->draws != LAD_SURFACE) return why ? why : "the attention profile has no spread over heads (profile)";
+        return isnan(lad_error_spread(p)) ? "the quality file has no spread over heads (surface)" : NULL;
     }
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (strcmp(metric, errors[i]) == 0) return unknown(p);

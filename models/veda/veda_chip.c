@@ -70,9 +70,9 @@ const char *veda_chip_check(const struct veda_params *p)
     if (!dse_sram_at(p->sram, mib, (double)p->sram_word_bits, &sram)) return "the SRAM table has no macro of this word width";
     if (isnan(sram.area_mm2) || isnan(sram_mw(p, &sram))) return "the SRAM table lacks area or energy";
     if (!known(p, tech_ratios(p->technology, VEDA_TABLE1_NM, DSE_TECH_AREA)))
-        return "the technology's method cannot be reached from 28 nm, the node of Table I";
+        return "the technology's scaling method does not cover 28 nm, the node of Table I";
     if (!known(p, tech_ratios(p->technology, dse_sram_node_nm(p->sram), DSE_TECH_SRAM_AREA)))
-        return "the technology's method cannot be reached from the node of the SRAM table";
+        return "the technology's scaling method does not cover the node of the SRAM table";
     return check_physics(p);
 }
 

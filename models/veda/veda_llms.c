@@ -34,12 +34,11 @@ const char *veda_layers_check(const struct veda_point *pt)
     const struct veda_params *p = pt->p;
     const struct dse_workload *w = &p->workload;
     const bool evicts = !pt->policy->keeps_all;
-    if (p->devices > 1) return "several chips are either devices or the workload's degrees of parallelism (devices)";
+    if (p->devices > 1) return "devices above 1 need a dense LLM without parallelism, drafts, chunks or context_spread (devices)";
     if (evicts && (w->speculation.draft_tokens > 0 || w->chunk_tokens > 0 || w->context_spread > 0))
-        return "the voting engine takes one query of sequences that are alike (eviction, draft_tokens, chunk_tokens, "
-               "context_spread)";
+        return "eviction cannot be combined with draft_tokens, chunk_tokens or context_spread";
     if (w->phase == DSE_DECODE && p->request.generate > 0 && (w->chunk_tokens > 0 || w->context_spread > 0))
-        return "a generation's steps have no chunks, and contexts of their own (generate)";
+        return "generate cannot be combined with chunk_tokens or context_spread";
     if (veda_vectors_bytes(w) > p->buffer_kib * DSE_KIB)
         return "the on-chip buffer does not hold the vectors of one token (buffer_kib)";
     if (footprint_of(pt) > p->dram.capacity_gib * DSE_GIB) return "weights and KV cache do not fit the DRAM (capacity_gib)";

@@ -141,9 +141,9 @@ static const char *check_eviction(const struct veda_point *pt)
     const char *why = dse_cache_check(&pt->p->cache, &pt->p->workload, seen);
     if (why) return why;
     if (pt->p->cache.kv_format != DSE_KV_TOKEN)
-        return "the array takes keys and values as rows of a token, all of one width: no scales by channel (kv_format)";
+        return "the array needs keys and values of one width, without scales per channel (kv_format)";
     if (!veda_can(pt->policy))
-        return "the voting engine finds one position a step: it can neither select of a whole prompt nor choose pages (eviction)";
+        return "the voting engine evicts one position per step: it cannot select from a prompt or choose pages (eviction)";
     if (pt->policy->counts && pt->held > (double)pt->p->vote_fifo)
         return "the voting engine's FIFO is shorter than the cache (vote_fifo)";
     return NULL;
@@ -160,7 +160,7 @@ const char *veda_point_check(const struct veda_point *pt)
     if (!why) why = dse_dram_check(&p->dram);
     if (why) return why;
     if (p->dataflow == VEDA_ADDER_TREE && p->softmax == VEDA_ELEMENT_SERIAL)
-        return "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow";
+        return "element-serial softmax needs the flexible dataflow (softmax, dataflow)";
     if (!veda_is_simple(&p->workload)) return NULL; /* veda_layers_check */
     if (pt->activation_bytes > pt->buffer_bytes) return no_buffer;
     if (veda_footprint(pt) > pt->devices * p->dram.capacity_gib * DSE_GIB) return no_room;

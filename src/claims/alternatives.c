@@ -86,11 +86,11 @@ bool claims_read_alternatives(const struct claim_set *s, struct constant *c, con
         const struct toml_node *extra = list ? list : text ? text : source;
         if (!extra) return true;
         return claims_error(s, toml_key_loc(s->doc, extra), "fit = false", diags,
-                            "%s is fitted: alternatives are of what was chosen", table->key);
+                            "%s is fitted: only chosen constants have alternatives", table->key);
     }
     if (!list || list->n == 0 || !source || !*source->string)
         return claims_error(s, toml_key_loc(s->doc, table), "alternatives = [...], source = \"where they are from\"", diags,
-                            "%s was chosen: its alternatives are not said, or not where they are from", table->key);
+                            "%s was chosen: its alternatives or their source are missing", table->key);
     c->public.source = source->string;
     return read_list(s, c, list, diags) && (!text || read_text(s, c, text, diags));
 }

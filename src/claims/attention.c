@@ -141,7 +141,8 @@ static bool read_one(struct claim_set *s, struct attention *a, struct diags *dia
     const struct toml_node *range = toml_expect(s->doc, a->table, "range", TOML_STRING, diags);
     const struct toml_node *heads = toml_get(a->table, "heads");
     if (!generator && heads)
-        ok = claims_error(s, toml_key_loc(s->doc, heads), NULL, diags, "heads: only of a generator; others have those they have");
+        ok = claims_error(s, toml_key_loc(s->doc, heads), NULL, diags,
+                          "heads: only a generator has this key; other sources have heads of their own");
     if (generator) return read_generator(s, a, generator, diags) && read_steps(s, a, diags) && ok;
     if (trace) return read_trace(s, a, trace, diags) && read_steps(s, a, diags) && ok;
     if (profile) return read_profile(s, a, profile, diags) && read_steps(s, a, diags) && ok;

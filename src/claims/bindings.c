@@ -30,9 +30,10 @@ static bool read_tag(const struct claim_set *s, const struct answer *a, struct c
 static bool check_largest(const struct claim_set *s, const struct answer *a, const struct claim *c, struct diags *diags)
 {
     if (a->mean != MEAN_MAX || c->bound != CLAIM_AT_MOST) return true;
-    return claims_error(s, toml_loc(s->doc, toml_get(a->table, "mean")),
-                        "in claims.csv op:max is the largest that was published (\"up to 2x\"), op:< what no number reaches", diags,
-                        "%s: the largest modelled number of several meets any \"at most\" by being too small", c->id);
+    return claims_error(
+        s, toml_loc(s->doc, toml_get(a->table, "mean")),
+        "in claims.csv op:max is the largest published number (\"up to 2x\"), and op:< a bound that no number reaches", diags,
+        "%s: the largest modelled number of several meets any \"at most\" by being too small", c->id);
 }
 
 static bool read_claim(struct claim_set *s, const struct toml_node *table, struct diags *diags)

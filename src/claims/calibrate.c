@@ -124,7 +124,7 @@ static bool perturb(struct fit *f, gsl_vector *u)
         ok = residuals(u, f, r) == GSL_SUCCESS;
     }
     gsl_vector_free(r);
-    return ok || fit_error(f, NULL, "%s", "no number where the constants are other than shipped");
+    return ok || fit_error(f, NULL, "%s", "no number with other constants than the shipped ones");
 }
 
 /* ---- what the claims tell about the constants ---------------------------------------------------------------------------- */

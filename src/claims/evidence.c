@@ -30,7 +30,7 @@ static bool read_class_name(const struct claim_set *s, const struct answer *a, c
         if (strcmp(evidence_names[i], name->string) == 0) *ret = (enum evidence_class)i;
     if (*ret) return true;
     return claims_unknown(s, toml_loc(s->doc, name), name->string, evidence_names + 1, EVIDENCE_HELD_OUT - 1,
-                          "fitted, identity, arithmetic, interpolation or informed: what is none of these is held out", diags,
+                          "fitted, identity, arithmetic, interpolation or informed; a number without a class is held out", diags,
                           "%s: there is no class \"%s\"", a->table->key, name->string);
 }
 
@@ -42,7 +42,7 @@ bool claims_read_class(const struct claim_set *s, struct answer *a, struct diags
     if (!name && !because) return true;
     if (!name || !because || !*because->string)
         return claims_error(s, toml_key_loc(s->doc, name ? name : because), "class = \"informed\", because = \"...\"", diags,
-                            "a class says because of what, and only a class does");
+                            "`class` and `because` go together: one of them is missing");
     a->because = because->string;
     a->class_node = name;
     return read_class_name(s, a, name, &a->class, diags);

@@ -132,7 +132,7 @@ const char *spot_metrics(const struct place *p, struct spot *spot)
         spot->metrics = metrics;
     else
         free(metrics);
-    if (end == RUN_BROKEN) spot->infeasible = "its numbers cannot be, which is a bug of the model; `dse eval` tells which";
+    if (end == RUN_BROKEN) spot->infeasible = "its numbers are impossible, which is a bug of the model; `dse eval` tells which";
     if (end == RUN_FAILED) spot->infeasible = "its event level failed, which is a bug of the model; `dse eval` tells why";
     if (end == RUN_REFUSED) spot->infeasible = "its event level cannot carry it out; `dse eval` tells why";
     runner_free(r);

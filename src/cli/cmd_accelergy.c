@@ -131,31 +131,30 @@ static int run(const struct invocation *in)
 const struct command command_accelergy = {
     .name = "accelergy",
     .operands = "ERT.yaml [ART.yaml]",
-    .summary = "energy and area tables of Accelergy, and catalog entries made from them",
+    .summary = "print energy and area tables of Accelergy, or make catalog entries from them",
     .options =
         (const struct option_row[]){
-            {0, "component", "NAME", "make an entry of this component, by its full name or its last part"},
-            {0, "name", "NAME", "of the entry (default: that of the component)"},
-            {0, "node-nm", "N", "of an SRAM: the technology of the tables"},
-            {0, "capacity-mib", "N", "of an SRAM: its size"},
-            {0, "word-bits", "N", "bits of one action"},
-            {0, "cycle-ns", "NS", "the cycle of the action leak (default: 1)"},
-            {'o', "output", "FILE", "of an SRAM: the table of macros to write"},
-            {0, "like", "MEMORY", "make a memory that is like this one but for the energy of a bit"},
+            {0, "component", "NAME", "make an entry from the component with this full name, or this last part of it"},
+            {0, "name", "NAME", "name of the entry (default: that of the component)"},
+            {0, "node-nm", "N", "SRAM: technology node of the tables"},
+            {0, "capacity-mib", "N", "SRAM: its capacity"},
+            {0, "word-bits", "N", "bits that one action moves"},
+            {0, "cycle-ns", "NS", "length of the cycle of the action leak (default: 1)"},
+            {'o', "output", "FILE", "SRAM: the table of macros to write"},
+            {0, "like", "MEMORY", "make a memory like this one, with another energy of a bit"},
             OPTION_FORMAT,
             {0},
         },
-    .help =
-        "Without --component the tables are printed: pJ of each action, mm2 of each component. With it an SRAM becomes a file of "
-        "one macro\n"
-        "(read, write or update, leak), and what a catalog has to say to name it is printed; with --like, a memory. An action that "
-        "stands\n"
-        "there with several arguments has the largest of its energies.\n\n"
-        "  dse accelergy ERT.yaml ART.yaml\n"
-        "  dse accelergy ERT.yaml ART.yaml --component buffer --node-nm 22 --capacity-mib 0.5 --word-bits 256 -o buffer.csv >"
-        " own.toml\n"
-        "  dse accelergy ERT.yaml --component DRAM --like hbm2-5cube --word-bits 64 --name my-dram >> own.toml\n"
-        "  dse eval lad -c own.toml --set sram=buffer\n",
+    .help = "Without --component dse prints the tables: pJ of each action, mm2 of each component. With --component an SRAM\n"
+            "becomes a file with one macro (read, write or update, leak). dse prints the catalog lines that name this file.\n"
+            "With --like a component becomes a memory. If an action has several sets of arguments, dse takes the largest\n"
+            "energy.\n"
+            "\n"
+            "  dse accelergy ERT.yaml ART.yaml\n"
+            "  dse accelergy ERT.yaml ART.yaml --component buffer --node-nm 22 --capacity-mib 0.5 --word-bits 256 -o buffer.csv > "
+            "own.toml\n"
+            "  dse accelergy ERT.yaml --component DRAM --like hbm2-5cube --word-bits 64 --name my-dram >> own.toml\n"
+            "  dse eval lad -c own.toml --set sram=buffer\n",
     .min_operands = 1,
     .max_operands = 2,
     .run = run,

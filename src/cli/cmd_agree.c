@@ -174,8 +174,7 @@ static void complain(const struct invocation *in, const struct agreement *a)
                       p->failure, p->command);
     }
     if (missing && !a->stopped)
-        diags_runtime(in->diags, NULL,
-                      "%s: for %zu of %zu points %d tries gave none that is feasible; leave more to it than --set does",
+        diags_runtime(in->diags, NULL, "%s: for %zu of %zu points none of %d tries was feasible; --set fewer parameters",
                       a->model->desc->name, missing, a->n, AGREE_TRIES);
 }
 
@@ -242,7 +241,7 @@ static int run_models(const struct invocation *in, const struct model *const *mo
         print_summary(list, done, format);
     else if (ok && format != OUTPUT_TABLE)
         print_points(list, done, format);
-    if (stopped) terminal_say(stderr, "dse: stopped; what is shown is of the points that were done");
+    if (stopped) terminal_say(stderr, "dse: stopped; only the finished points are shown");
     for (size_t i = 0; i < done; i++) agreement_release(&list[i]);
     free(list);
     return stopped ? INTERRUPTED_STATUS : ok ? 0 : 2;
@@ -264,29 +263,29 @@ static int run(const struct invocation *in)
 const struct command command_agree = {
     .name = "agree",
     .operands = "[MODEL]...",
-    .summary = "how far closed form and event level agree, and why they do not",
+    .summary = "compare closed form and event level of a model, and find what makes them differ",
     .options =
         (const struct option_row[]){
-            {'n', "points", "N", "random feasible points near the defaults (default: 20)"},
-            {0, "seed", "S", "other points (default: 1)"},
-            {'s', "set", "NAME=VALUE", "hold a parameter at all points; any number of times"},
-            {'j', "jobs", "N", "threads (default: one a core)"},
-            {'w', "worst", "N", "list the N points that are farthest apart (default: 5)"},
-            {0, "summary", NULL, "with csv or json: the distributions, not a row a point"},
+            {'n', "points", "N", "number of random feasible points near the defaults (default: 20)"},
+            {0, "seed", "S", "seed of the random points (default: 1)"},
+            {'s', "set", "NAME=VALUE", "set a parameter at all points; any number of times"},
+            {'j', "jobs", "N", "number of threads (default: one for each core)"},
+            {'w', "worst", "N", "list the N points that differ most (default: 5)"},
+            {0, "summary", NULL, "with csv or json: print distributions, not a row for each point"},
             OPTION_FORMAT,
             OPTION_CATALOG,
             {'q', "quiet", NULL, "no progress"},
             {0},
         },
-    .help =
-        "Each point is carried out in closed form and at event level, there again with one cause of difference after the other "
-        "taken away: fifos\n"
-        "(bounded queues), refresh, dram (banks, rows, bus turn-round), draws (heads and steps that differ), sync (barriers, "
-        "dispatch). What is\n"
-        "left is fill and drain. Without a MODEL: all that have an event level. docs/explanation/fidelity.md says how points are drawn.\n\n"
-        "  dse agree lad\n"
-        "  dse agree lad --points 1000 --set llm=llama2-7b --worst 20\n"
-        "  dse agree --format csv | csvsort -c latency_us_pct\n",
+    .help = "dse evaluates each point in closed form and at event level. Then it repeats the event level and removes the\n"
+            "causes of difference one after another. The causes are fifos (bounded queues), refresh, dram (banks, rows, bus\n"
+            "turn-around), draws (heads and steps that differ) and sync (barriers, dispatch). The rest of the difference is\n"
+            "fill and drain. Without MODEL dse compares all models that have an event level. docs/explanation/fidelity.md\n"
+            "says how the points are drawn.\n"
+            "\n"
+            "  dse agree lad\n"
+            "  dse agree lad --points 1000 --set llm=llama2-7b --worst 20\n"
+            "  dse agree --format csv | csvsort -c latency_us_pct\n",
     .min_operands = 0,
     .max_operands = SIZE_MAX,
     .run = run,

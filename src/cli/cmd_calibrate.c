@@ -170,7 +170,7 @@ static void print_products(const struct report *r)
         const struct unidentified *u = &r->products[i];
         double error, product = fitted_product(r, u, &error);
         char *text = claims_product_text(r->set, u);
-        printf("Not told apart by these claims (condition number %s): only %s is known. Shipped:",
+        printf("These claims do not determine each constant (condition number %s): only %s is known. Shipped:",
                text_short_number(number, u->condition), text);
         printf(" %s, fitted: %s", text_short_number(number, u->product), text_short_number(deviation, product));
         if (!isnan(error)) printf(" +- %s", text_short_number(number, error));
@@ -321,7 +321,7 @@ static int run(const struct invocation *in)
     const struct model *model = output_parse_format(in, &format) ? model_find(in, in->operands[0]) : NULL;
     if (!model) return 2;
     if (option_has(in, "measured")) return calibrate_measured(in, model, format);
-    if (option_has(in, "from")) return usage_error(in, "--from is a folder of measured files: with --measured");
+    if (option_has(in, "from")) return usage_error(in, "--from needs --measured: it names a folder of measured files");
     struct catalog *catalog = open_catalog(in);
     struct claim_set *set = catalog ? claims_open(model, catalog, catalog_data_dir(), in->diags) : NULL;
     struct calibration *fit = set ? calibrate(set, in->diags) : NULL;
@@ -343,19 +343,18 @@ const struct command command_calibrate = {
     .options =
         (const struct option_row[]){
             {'m', "measured", NULL, "fit constants of machines to measured rows instead (docs/explanation/measured-machines.md)"},
-            {0, "from", "DIR", "with --measured: a folder of your own, as `dse measure --folder` makes one"},
+            {0, "from", "DIR", "with --measured: read a folder of your own, as `dse measure --folder` makes one"},
             OPTION_FORMAT,
             OPTION_CATALOG,
             {0},
         },
-    .help =
-        "Least squares of ln(modelled / published) over the claims that [calibrate] of models/NAME/claims.toml names; what is held "
-        "out\n"
-        "is not looked at, but its error before and after is printed. Nothing is written: the shipped values stand in\n"
-        "models/NAME/defaults.toml and in the catalog.\n\n"
-        "  dse calibrate lad\n"
-        "  dse calibrate lad --format json\n"
-        "  dse calibrate flashdecoding --measured\n",
+    .help = "dse minimises the squares of ln(modelled / published) over the claims that [calibrate] of\n"
+            "models/NAME/claims.toml names. Claims that are held out take no part in the fit; dse prints their error before\n"
+            "and after it. Nothing is written. The shipped values are in models/NAME/defaults.toml and in the catalog.\n"
+            "\n"
+            "  dse calibrate lad\n"
+            "  dse calibrate lad --format json\n"
+            "  dse calibrate flashdecoding --measured\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

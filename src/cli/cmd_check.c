@@ -19,27 +19,29 @@ static int run(const struct invocation *in)
 const struct command command_check = {
     .name = "check",
     .operands = "DB",
-    .summary = "is this database whole?",
+    .summary = "check a database for damage",
     .options = (const struct option_row[]){OPTION_FORMAT, {0}},
     .help =
-        "Every command that reads a database first looks whether it is damaged, as far as that is seen fast, and refuses one that "
-        "is. This looks\n"
-        "at everything and says what it found; the exit status is 1 when something is wrong. Nothing is written.\n\n"
-        "  seal     every byte is as dse left it: the hash that it stored then. There is none after a kill, or when another program"
-        " wrote\n"
-        "           to the file; the other checks stand in for it\n"
+        "Every command that reads a database first makes a quick check, and refuses a damaged one. `dse check` checks\n"
+        "everything and says what it found. The exit status is 1 if something is wrong. Nothing is written.\n"
+        "\n"
+        "  seal     every byte is as dse left it, by the hash that dse stored; after a kill, or when another program wrote to the "
+        "file,\n"
+        "           there is no hash, and the other checks replace it\n"
         "  size     the file is as long as its header says\n"
-        "  pages    SQLite's integrity_check\n"
-        "  rows     each run has the rows of each model that its record and its blocks count\n"
-        "  points   each row stands at the id of its point, and none is of no run\n"
-        "  values   status and reason go together, numbers are numbers, names are names\n"
-        "  blocks   the ranges that are done do not overlap, lie in their space, and are all of it in a run that is done\n"
+        "  pages    SQLite's integrity_check finds nothing\n"
+        "  rows     each run has as many rows of each model as its record and its blocks count\n"
+        "  points   each row has the id of its point and belongs to a run\n"
+        "  values   status and reason fit together, and each value has the type of its column\n"
+        "  blocks   the finished blocks do not overlap, lie inside their space, and cover all of it in a finished run\n"
         "  fronts   each point on a front has a feasible row\n"
         "  columns  each column is described in column_info\n"
-        "  views    the views are those that this dse makes; it reads through its own in any case\n"
-        "  digests  all values of a run are those that dse stored: rows, parameters, record, front, descriptions, certificate\n\n"
-        "What can be saved of a damaged file the program sqlite3 knows: sqlite3 DB .recover. A run that lost rows is best run "
-        "again with --fresh.\n\n"
+        "  views    the views are those of this dse, which reads through views of its own in any case\n"
+        "  digests  all values of a run are those that dse stored: rows, parameters, record, front, descriptions, certificate\n"
+        "\n"
+        "The program sqlite3 can save the rest of a damaged file: sqlite3 DB .recover. If a run lost rows, run its sweep\n"
+        "again with --fresh.\n"
+        "\n"
         "  dse check results/lad_sram.db\n",
     .min_operands = 1,
     .max_operands = 1,

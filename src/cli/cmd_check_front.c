@@ -37,30 +37,33 @@ static int run(const struct invocation *in)
 const struct command command_check_front = {
     .name = "check-front",
     .operands = "DB",
-    .summary = "is the certificate of an exact front true?",
+    .summary = "check the certificate of an exact front",
     .options =
         (const struct option_row[]){
             OPTION_RUN("the newest with a certificate"),
-            {0, "samples", "N", "points drawn in each box, besides its corners (default: 2)"},
-            {'j', "jobs", "N", "threads (default: one a core)"},
+            {0, "samples", "N", "points to draw in each box, besides its corners (default: 2)"},
+            {'j', "jobs", "N", "number of threads (default: one for each core)"},
             OPTION_CATALOG,
             OPTION_FORMAT,
             {0},
         },
     .help =
-        "`dse front --certificate` stores each box that its search closed, and why. This makes everything anew from what is "
-        "stored, with\n"
-        "code that knows nothing of the search, and says what it found; the exit status is 1 when something is wrong. Nothing is "
-        "written.\n\n"
-        "  lattice  the sweep gives the same lattice, with the same versions of the models\n"
+        "`dse front --certificate` stores each box of parameters that its search closed, and why. `dse check-front`\n"
+        "computes everything again from the database and says what it found. Its code shares nothing with the search. The\n"
+        "exit status is 1 if something is wrong. Nothing is written.\n"
+        "\n"
+        "  lattice  the sweep gives the same lattice of points, with the same versions of the models\n"
         "  front    each row is what its model gives, to the last bit, and no row is better than another of its front\n"
-        "  counts   the boxes are as many as the certificate says (told when they are not)\n"
-        "  cover    each point of the lattice is in one box\n"
-        "  boxes    each box is bounded again: the best that it can hold is no better than the row that it names, or nothing in it"
-        " is\n"
-        "           feasible. Points are drawn in it and held against the bound. Points of boxes that were evaluated are evaluated"
-        " again\n\n"
-        "docs/explanation/exact-fronts.md says what is left to believe.\n\n"
+        "  counts   there are as many boxes as the certificate says (printed only if there are not)\n"
+        "  cover    each point of the lattice is in exactly one box\n"
+        "  boxes    the bounds of each box are computed again: its best possible point is no better than the row that it names, or "
+        "none of\n"
+        "           its points is feasible. Points drawn in the box are compared with the bounds. Points of evaluated boxes are "
+        "evaluated\n"
+        "           again\n"
+        "\n"
+        "docs/explanation/exact-fronts.md says what this check cannot prove.\n"
+        "\n"
         "  dse front sweeps/lad_trillion.toml --certificate -o lad.db && dse check-front lad.db\n",
     .min_operands = 1,
     .max_operands = 1,

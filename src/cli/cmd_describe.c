@@ -126,8 +126,8 @@ static bool print_causes(const struct model *m, struct diags *diags)
         putchar('\n');
         terminal_say(
             stdout,
-            "Where it is wrong about measured machines, by regime (`dse validate --measured %s` says how wrong), and what is "
-            "suspected:",
+            "Known errors against measured machines, by regime, with the suspected cause (`dse validate --measured %s` gives "
+            "their size):",
             m->desc->name);
         struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
         for (size_t i = 0; i < notes->n_causes; i++) {
@@ -207,8 +207,8 @@ static void print_overview(const struct binding *b)
         printf("  dse describe %s equations  %zu quantities that `dse eval %s --equations` prints\n", name, m->equations.n, name);
     if (n_constants)
         printf("  dse describe %s constants  %zu constants that no paper gives, and what they were fitted to\n", name, n_constants);
-    if (m->desc->trends) printf("  dse describe %s trends     what must grow or fall with what\n", name);
-    printf("  dse describe %s causes     where it is wrong about measured machines, and why\n", name);
+    if (m->desc->trends) printf("  dse describe %s trends     how metrics must grow or fall with parameters\n", name);
+    printf("  dse describe %s causes     known errors against measured machines, and why\n", name);
     printf("  dse describe %s --all      everything\n", name);
 }
 
@@ -221,7 +221,7 @@ static bool print_all(const struct binding *b, struct diags *diags)
     put_outputs(&m->metrics, true, NULL, OUTPUT_TABLE);
     if (m->equations.n) {
         putchar('\n');
-        terminal_say(stdout, "By `dse eval %s --equations`, and stored by no sweep:", m->desc->name);
+        terminal_say(stdout, "Quantities that `dse eval %s --equations` prints and no sweep stores:", m->desc->name);
         put_outputs(&m->equations, false, NULL, OUTPUT_TABLE);
     }
     print_trends(m);
@@ -327,17 +327,18 @@ static int run(const struct invocation *in)
 const struct command command_describe = {
     .name = "describe",
     .operands = "MODEL [GROUP|NAME]",
-    .summary = "a model's parameters, metrics and calibrated constants",
+    .summary = "list a model's parameters, metrics and calibrated constants",
     .options =
         (const struct option_row[]){
-            {'a', "all", NULL, "every parameter, metric, equation, trend and constant, not the first of each group"},
+            {'a', "all", NULL, "list every parameter, metric, equation, trend and constant, not only the first of each group"},
             OPTION_FORMAT,
-            {0, "metrics", NULL, "with csv or json: the metrics instead of the parameters"},
-            {0, "equations", NULL, "with csv or json: the equations"},
+            {0, "metrics", NULL, "with csv or json: list the metrics, not the parameters"},
+            {0, "equations", NULL, "with csv or json: list the equations"},
             OPTION_CATALOG,
             {0},
         },
-    .help = "Every name here is also a key of [params] in a sweep, of `dse eval --set`, and a column in SQL.\n\n"
+    .help = "Every name is also a key of [params] in a sweep, a NAME of `dse eval --set`, and a column in SQL.\n"
+            "\n"
             "  dse describe lad\n"
             "  dse describe lad memory\n"
             "  dse describe lad sram_mib\n"

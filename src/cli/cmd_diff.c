@@ -108,30 +108,31 @@ static int run(const struct invocation *in)
 const struct command command_diff = {
     .name = "diff",
     .operands = "A.db[:RUN] [B.db[:RUN]]",
-    .summary = "what changed between two runs, and why: code, constant, catalog or sweep",
+    .summary = "compare two runs: what changed, and was it code, constant, catalog or sweep?",
     .options =
         (const struct option_row[]){
             {0, "rel", "TOLERANCE",
-             "changes of at most this share of a value are none (default: 0); COLUMN=TOLERANCE: of one column; any number of "
-             "times"},
+             "ignore changes of at most this share of a value (default: 0); COLUMN=TOLERANCE for one column; any number of times"},
             {'m', "model", "MODEL", "only this model"},
-            {0, "with", "OTHER_DSE", "run the sweep of A, or a sweep file in its place, with another binary and compare with that"},
-            {0, "causes", "N", "evaluate at most N changed rows again to say why they changed; 0: none (default: 1000)"},
-            {0, "show", "TABLE", "one table: columns, front, why or rows"},
-            {'n', "limit", "N", "print at most N rows of what was lost and gained, or of changed rows"},
+            {0, "with", "OTHER_DSE",
+             "run the sweep of A, or a sweep file given as A, with another dse and compare with the result"},
+            {0, "causes", "N", "evaluate at most N changed rows again to find the cause; 0: none (default: 1000)"},
+            {0, "show", "TABLE", "print one table only: columns, front, why or rows"},
+            {'n', "limit", "N", "print at most N lost and gained designs, or changed rows"},
             OPTION_CATALOG,
             OPTION_FORMAT,
             {0},
         },
-    .help =
-        "Rows are matched by the parameters that either sweep varies. Whatever else differs is compared, column by column, and\n"
-        "so are the fronts. To say why, changed rows are evaluated again by this dse with one group of inputs swapped at a time:\n"
-        "what neither side's parameters explain is the code.\n\n"
-        "  dse diff old.db new.db\n"
-        "  dse diff results/lad_sram.db:1 results/lad_sram.db:2\n"
-        "  dse diff old.db new.db --rel 1e-9 --rel power_w=0.01 --format json\n"
-        "  dse diff sweeps/lad_sram.toml --with ./dse-0.1.0\n\n"
-        "Exit status: 0 nothing changed, 1 something did, 2 bad usage, bad input or a failure.\n",
+    .help = "Rows are matched by the parameters that either sweep varies. Then all other columns are compared, and so are the\n"
+            "fronts. To find the cause, this dse evaluates changed rows again and swaps one group of inputs at a time. A\n"
+            "change that no input explains comes from the code.\n"
+            "\n"
+            "  dse diff old.db new.db\n"
+            "  dse diff results/lad_sram.db:1 results/lad_sram.db:2\n"
+            "  dse diff old.db new.db --rel 1e-9 --rel power_w=0.01 --format json\n"
+            "  dse diff sweeps/lad_sram.toml --with ./dse-0.1.0\n"
+            "\n"
+            "Exit status: 0 nothing changed, 1 something did, 2 bad usage, bad input or a failure.\n",
     .min_operands = 1,
     .max_operands = 2,
     .failure = FAILED,

@@ -254,7 +254,7 @@ static bool run_job(struct job *j, const struct invocation *in, enum output_form
                                    .result = result};
     const bool ok = simulate(j, in, result, &subject.cpu_s);
     if (ok) {
-        if (*j->stop) terminal_say(stderr, "dse: stopped; what is shown is of the requests until then");
+        if (*j->stop) terminal_say(stderr, "dse: stopped; the results cover the requests until then");
         if (format == OUTPUT_TABLE)
             terminal_say(stderr, "%s, %lld channels, map %s, %s front-end, refresh %s", subject.memory,
                          (long long)j->spec.buses * j->spec.channels, mapping, subject.front, subject.refresh);
@@ -294,40 +294,44 @@ static int run(const struct invocation *in)
 const struct command command_dram = {
     .name = "dram",
     .operands = "TRACE|--pattern PATTERN",
-    .summary = "bandwidth, latency and energy of a DRAM under a trace of requests",
+    .summary = "simulate a DRAM under a trace of requests: bandwidth, latency, energy",
     .options =
         (const struct option_row[]){
-            {'m', "memory", "NAME", "of `dse list memories` (default: hbm2-5cube)"},
-            {'s', "set", "NAME=VALUE", "change a column of the memory: t_faw_ns=16; any number of times"},
-            {0, "channels", "N", "as many channels, with capacity in proportion"},
-            {0, "mapping", "FIELDS", "the address, lowest bits first: \"co3 ch3 pc1 bg2 co2 ba2 ro15\""},
-            {0, "frontend", "F", "per-channel: a queue for each command bus (default); in-order: one for all"},
+            {'m', "memory", "NAME", "a memory of `dse list memories` (default: hbm2-5cube)"},
+            {'s', "set", "NAME=VALUE", "change a property of the memory: t_faw_ns=16; any number of times"},
+            {0, "channels", "N", "number of channels; the capacity changes in proportion"},
+            {0, "mapping", "FIELDS", "the fields of an address, lowest bits first: \"co3 ch3 pc1 bg2 co2 ba2 ro15\""},
+            {0, "frontend", "F", "per-channel: a queue for each command bus (default); in-order: one queue for all"},
             {0, "no-refresh", NULL, "never refresh"},
-            {'p', "pattern", "PATTERN", "make the requests: random,size=256,count=65536"},
-            {0, "access", "BYTES", "of a request of DRAMsim3 or Ramulator (default: a burst of the memory)"},
-            {0, "cycle-ns", "NS", "a cycle of a trace of DRAMsim3 (default: the memory's clock)"},
+            {'p', "pattern", "PATTERN", "generate the requests: random,size=256,count=65536"},
+            {0, "access", "BYTES", "size of a request of DRAMsim3 or Ramulator (default: a burst of the memory)"},
+            {0, "cycle-ns", "NS", "length of a cycle in a trace of DRAMsim3 (default: the memory's clock)"},
             {0, "print-trace", NULL, "print the requests as a trace and do not simulate"},
             {0, "commands", "FILE", "write every command to a CSV file"},
             OPTION_FORMAT,
             OPTION_CATALOG,
             {0},
         },
-    .help =
-        "A trace has one request a line: R or W, a hexadecimal address, a number of bytes, perhaps the ns of its arrival; B waits "
-        "until\n"
-        "everything before it is done. Without arrival times requests come as fast as they are taken. TRACE - is standard input.\n"
-        "Traces of DRAMsim2 and 3 (0x1f00 READ 12), of Ramulator (0x1f00 R; LD 4096) and of gem5 (r,4096,64,256,5000) are read by\n"
-        "their own rules: docs/explanation/dram.md has them, and --print-trace shows what a trace means.\n\n"
-        "The map is a list of fields with their bits: co column (in bursts), ch channel (what has a command bus), pc pseudo "
-        "channel,\n"
-        "bg bank group, ba bank, ro row. A name without a number takes what is left: \"co3 ch pc bg co ba ro\".\n\n"
-        "Patterns, each with its settings: sequential, random, stride, copy, lad. An unknown setting is answered with those there "
-        "are.\n"
-        "docs/explanation/dram.md says what is modelled and how it agrees with DRAMsim3 and Ramulator 2.\n\n"
-        "  dse dram --pattern random,size=256,count=65536\n"
-        "  dse dram --pattern sequential,size=64MiB,count=1 --memory ddr4-3200-2ch\n"
-        "  dse dram --pattern random,size=64,load=50 --memory hbm2-dramsim3 --set t_faw_ns=16 --format json\n"
-        "  dse dram --pattern lad,context=1024 --print-trace | dse dram - --mapping \"co ch pc bg ba ro\"\n",
+    .help = "A trace has one request on each line: R or W, a hexadecimal address, a number of bytes, and if known the arrival\n"
+            "time in ns. B waits until all requests before it are done. Without arrival times the controller takes each\n"
+            "request as soon as it can. TRACE - reads standard input.\n"
+            "\n"
+            "dse also reads traces of DRAMsim2 and DRAMsim3 (0x1f00 READ 12), Ramulator (0x1f00 R; LD 4096) and gem5\n"
+            "(r,4096,64,256,5000). docs/explanation/dram.md has the rules of each format, and --print-trace shows how dse\n"
+            "reads a trace.\n"
+            "\n"
+            "--mapping lists fields with their number of bits. The fields are co column (in bursts), ch channel (has a\n"
+            "command bus), pc pseudo channel, bg bank group, ba bank and ro row. A field without a number takes all remaining\n"
+            "bits of its kind: \"co3 ch pc bg co ba ro\".\n"
+            "\n"
+            "The patterns are sequential, random, stride, copy and lad, each with settings of its own. An unknown setting\n"
+            "makes dse list the known ones. docs/explanation/dram.md says what is modelled, and how well it agrees with\n"
+            "DRAMsim3 and Ramulator 2.\n"
+            "\n"
+            "  dse dram --pattern random,size=256,count=65536\n"
+            "  dse dram --pattern sequential,size=64MiB,count=1 --memory ddr4-3200-2ch\n"
+            "  dse dram --pattern random,size=64,load=50 --memory hbm2-dramsim3 --set t_faw_ns=16 --format json\n"
+            "  dse dram --pattern lad,context=1024 --print-trace | dse dram - --mapping \"co ch pc bg ba ro\"\n",
     .min_operands = 0,
     .max_operands = 1,
     .run = run,

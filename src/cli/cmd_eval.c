@@ -54,7 +54,7 @@ static void warn_idle(const struct eval_answer *a, const struct invocation *in)
         struct value v;
         if (f && !fidelity_not_reading(a->fidelity, f) && is_idle(a, assignments, n, i, f, &v))
             diags_warn(in->diags, (struct srcloc){0}, NULL,
-                       "%s moves no metric here: with %s, which it is without --set, all are the same", name,
+                       "%s changes no metric here: all metrics are the same with %s, the value without --set", name,
                        value_text(f, v, other));
         free(name);
     }
@@ -85,8 +85,7 @@ static bool carry_out_closed_form(struct eval_answer *a, const struct invocation
 {
     const struct design_point *p = &a->point;
     struct runner *r = runner_new(FIDELITY_CLOSED_FORM, NULL);
-    const bool ok = runner_run(r, p->model->desc, p->params, p->metrics, &a->breakdown) == RUN_DONE ||
-                    diags_runtime(in->diags, NULL, "a bug in model %s: %s", p->model->desc->name, runner_error(r));
+    const bool ok = runner_run(r, p->model->desc, p->params, p->metrics, &a->breakdown) == RUN_DONE || eval_bug(in, p->model, r);
     runner_free(r);
     return ok;
 }
@@ -124,7 +123,9 @@ static int run_points(const struct invocation *in)
 {
     enum output_format format;
     if (!output_parse_format(in, &format) || !step_options_allowed(in)) return 2;
-    if (option_has(in, "requests")) return usage_error(in, "--requests asks for the mean over many, and --points for each of many");
+    if (option_has(in, "requests"))
+        return usage_error(
+            in, "--requests and --points cannot be combined: one averages over requests, the other evaluates each point");
     return eval_points(in, format);
 }
 
@@ -243,7 +244,7 @@ static void print_stopped(const struct eval_answer *a, const struct invocation *
 {
     const struct dse_sim *sim = runner_sim(a->events.runner);
     char events[TEXT_NUMBER_MAX];
-    terminal_say(stderr, "dse: stopped after %.6g us of the run, %s events; what is shown is of that time",
+    terminal_say(stderr, "dse: stopped after %.6g us of the run, %s events; the results cover that time",
                  dse_s_of_ps(dse_sim_now(sim)) * 1e6, text_count(events, sim_events(sim)));
     if (a->events.chart) fputs(a->events.chart, stdout);
     if (format == OUTPUT_TABLE || option_has(in, "resources")) events_print_resources(&a->events, format);
@@ -284,44 +285,43 @@ const struct command command_eval = {
     .summary = "evaluate one design point, in total or part by part",
     .options =
         (const struct option_row[]){
-            {'s', "set", "NAME=VALUE", "give a parameter; any number of times"},
+            {'s', "set", "NAME=VALUE", "set a parameter; any number of times"},
             {0, "requests", "MIX",
-             "means over whole requests: a name, or \"mix = { chat = 0.7, ... }\" as in [requests] of a sweep"},
-            {0, "points", "FILE.csv",
-             "the points of a file: its header names parameters, each line is a point, and a row of the answer"},
-            {'a', "all", NULL, "all metrics, not the first five of each group (as csv and json have them)"},
-            {'b', "breakdown", NULL, "time of a step, and DRAM traffic, operations and energy of a token, part by part"},
-            {'e', "equations", NULL, "what the model's equations give at this point and no sweep stores"},
+             "average over whole requests: the name of a mix, or \"mix = { chat = 0.7, ... }\" as in [requests] of a sweep"},
+            {0, "points", "FILE.csv", "evaluate the points of a file: its header names parameters, and each line is a point"},
+            {'a', "all", NULL, "print all metrics, not only five of each group (csv and json always have all)"},
+            {'b', "breakdown", NULL, "print the parts of a step: time, and DRAM traffic, operations and energy of a token"},
+            {'e', "equations", NULL, "print quantities of the model's equations that sweeps do not store"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
-            {'t', "timeline", "OUT.json", "event level: what every resource did when, for ui.perfetto.dev"},
-            {'g', "gantt", NULL, "event level: the same as a chart in the terminal"},
-            {0, "from", "US", "of the chart: its begin in microseconds"},
-            {0, "to", "US", "and its end"},
-            {'r', "resources", NULL, "event level: time busy, stalled and idle of each resource"},
-            {0, "notes", NULL, "event level: what the model noted about the run"},
-            {'i', "ideal", "WHAT", "event level without fifos, refresh, dram, draws, sync, or all of these causes"},
+            {'t', "timeline", "OUT.json", "event level: write a timeline of every resource, for ui.perfetto.dev"},
+            {'g', "gantt", NULL, "event level: draw the timeline as a chart in the terminal"},
+            {0, "from", "US", "event level: begin of the chart in microseconds"},
+            {0, "to", "US", "event level: end of the chart in microseconds"},
+            {'r', "resources", NULL, "event level: print how long each resource was busy, stalled and idle"},
+            {0, "notes", NULL, "event level: print what the model noted about the run"},
+            {'i', "ideal", "WHAT", "event level: leave out causes of delay: fifos, refresh, dram, draws, sync, or all"},
             OPTION_FORMAT,
             OPTION_CATALOG,
             {0},
         },
-    .help =
-        "Parameters that are not given have the model's defaults: `dse describe MODEL` lists them. A point that cannot be built "
-        "is\n"
-        "answered with the reason, not with an error.\n\n"
-        "A file of --points may be what `dse eval`, `dse pareto` and `dse query` print as CSV, a frame of pandas, or Optuna's\n"
-        "trials (params_NAME is NAME): columns that are no parameters, and rows whose column model names another one, are left\n"
-        "out, with a line that says which. A name that is nearly a parameter's is an error; an empty cell is the parameter's\n"
-        "default. Commas, semicolons or tabs separate cells.\n\n"
-        "  dse eval lad --set tiles=8 --set context=1024\n"
-        "  dse eval lad --set llm=llama3-8b --breakdown\n"
-        "  dse eval veda --requests chat\n"
-        "  dse eval lad --points points.csv --set llm=llama3-8b\n"
-        "  dse pareto results/lad_sram.db --format csv >front.csv; dse eval lad --points front.csv\n"
-        "  dse eval lad --equations\n"
-        "  dse eval lad --fidelity event-level --timeline lad.json\n"
-        "  dse eval lad --fidelity event-level --gantt --from 100 --to 120\n"
-        "  dse eval lad --fidelity event-level --ideal refresh,dram\n"
-        "  dse eval lad --format json\n",
+    .help = "A parameter that is not given has the model's default; `dse describe MODEL` lists the defaults. For a point that\n"
+            "cannot be built dse prints the reason. That is not an error.\n"
+            "\n"
+            "--points reads CSV that `dse eval`, `dse pareto` or `dse query` printed, a frame of pandas, or trials of Optuna\n"
+            "(params_NAME stands for NAME). dse leaves out columns that are no parameters, and rows whose column model names\n"
+            "another model. A line on standard error lists them. A column whose name is nearly a parameter's name is an\n"
+            "error. An empty cell means the parameter's default. Commas, semicolons or tabs separate cells.\n"
+            "\n"
+            "  dse eval lad --set tiles=8 --set context=1024\n"
+            "  dse eval lad --set llm=llama3-8b --breakdown\n"
+            "  dse eval veda --requests chat\n"
+            "  dse eval lad --points points.csv --set llm=llama3-8b\n"
+            "  dse pareto results/lad_sram.db --format csv >front.csv; dse eval lad --points front.csv\n"
+            "  dse eval lad --equations\n"
+            "  dse eval lad --fidelity event-level --timeline lad.json\n"
+            "  dse eval lad --fidelity event-level --gantt --from 100 --to 120\n"
+            "  dse eval lad --fidelity event-level --ideal refresh,dram\n"
+            "  dse eval lad --format json\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

@@ -201,22 +201,22 @@ static int run(const struct invocation *in)
 const struct command command_figures = {
     .name = "figures",
     .operands = "[NAME...]",
-    .summary = "draw the figures that come with dse, running what they need",
+    .summary = "draw the figures that come with dse, and run the sweeps that they need",
     .options =
         (const struct option_row[]){
-            {'o', "output", "DIR", "where pictures and databases go (default: results)"},
-            {'f', "format", "png|svg|pdf", "of the pictures (default: png)"},
-            {'j', "jobs", "N", "figures drawn at a time (default: one a core)"},
+            {'o', "output", "DIR", "folder for pictures and databases (default: results)"},
+            {'f', "format", "png|svg|pdf", "format of the pictures (default: png)"},
+            {'j', "jobs", "N", "number of figures drawn at the same time (default: one for each core)"},
             OPTIONS_FIGURE,
-            {0, "gnuplot-script", NULL, "write gnuplot's commands beside each picture, NAME.gp, and their points to NAME.gp.dat"},
+            {0, "gnuplot-script", NULL, "write the gnuplot commands beside each picture, NAME.gp, and their points to NAME.gp.dat"},
             {0, "data", NULL, "write the rows of each figure's query beside its picture, NAME.csv"},
             OPTION_CATALOG,
             {'q', "quiet", NULL, "no progress"},
             {0},
         },
-    .help = "NAME is a figure of `dse list figures` without its ending, the beginning of some with a star, a file, or all. A sweep "
-            "that feeds a\n"
-            "figure is run when DIR has no database of it; one that is there is used as it is.\n\n"
+    .help = "NAME is a figure of `dse list figures` without its ending, the start of several names with a star, a file, or\n"
+            "all. If DIR has no database of a figure's sweep, dse runs the sweep. A database that exists is used as it is.\n"
+            "\n"
             "  dse figures all -o /tmp/figures\n"
             "  dse figures 'lad_*' --format pdf\n",
     .min_operands = 0,

@@ -71,24 +71,25 @@ static void say_certainty(const struct sweep_file *s, const struct certified_res
     char gap[TEXT_NUMBER_MAX], left[TEXT_NUMBER_MAX], open[TEXT_NUMBER_MAX];
     if (c->complete && r->front == 0 && s->budget.n) {
         terminal_say(stderr,
-                     "%s: certain: no point of this lattice that can be built is known to lose no more than the budget; [quality] "
-                     "trust = \"unknown\" keeps those whose loss nobody measured",
+                     "%s: certain: no feasible point of this lattice is known to stay within the quality budget; [quality] trust = "
+                     "\"unknown\" keeps points whose loss nobody measured",
                      s->name);
         return;
     }
     if (c->complete) {
         terminal_say(
             stderr,
-            "%s: certain: no point of this lattice is better in closed form than every row; of points with the same objectives "
+            "%s: certain: in closed form no point of this lattice is missing from the front; of points with the same objectives "
             "(to %g) one has a row",
             s->name, c->tolerance);
         return;
     }
-    terminal_say(stderr, "%s: not all is decided (%s boxes are open): what is missing is better than a row by %s at most%s%s%s",
+    terminal_say(stderr,
+                 "%s: the search is not finished (%s boxes are open): a missing point is better than a row by at most %s%s%s%s",
                  s->name, text_count(open, c->boxes[BOX_OPEN]), percent(gap, c->epsilon),
-                 isnan(c->hypervolume_left) ? "" : ", and adds to the hypervolume at most ",
+                 isnan(c->hypervolume_left) ? "" : ", and missing points add to the hypervolume at most ",
                  isnan(c->hypervolume_left) ? "" : percent(left, c->hypervolume_left),
-                 isfinite(c->epsilon) ? "" : "; for some boxes nothing is known yet");
+                 isfinite(c->epsilon) ? "" : "; some boxes have no bound yet");
 }
 
 static void say_result(const struct sweep_file *s, const struct certified_result *r, const char *db)
@@ -158,29 +159,31 @@ static int run(const struct invocation *in)
 const struct command command_front = {
     .name = "front",
     .operands = "FILE.toml",
-    .summary = "the exact front of a sweep's lattice, however many points it has, with a certificate",
+    .summary = "find the exact front of a sweep without evaluating every point, with a certificate",
     .options =
         (const struct option_row[]){
             {'o', "output", "DB", "the database (default: results/<sweep name>.db)"},
-            {'j', "jobs", "N", "threads (default: one a core)"},
-            {0, "budget", "TIME", "stop after 60s, 5min, 2h: the front so far, and what is certain of it"},
-            {0, "certificate", NULL, "store every box that was closed, for dse check-front"},
+            {'j', "jobs", "N", "number of threads (default: one for each core)"},
+            {0, "budget", "TIME", "stop after 60s, 5min or 2h, with the front so far and how much it can miss"},
+            {0, "certificate", NULL, "store every box of parameters that was closed, for dse check-front"},
             {0, "fresh", NULL, "search again even if the front is there"},
             {0, "no-figures", NULL, "do not draw the sweep's figures"},
             OPTION_CATALOG,
             {'q', "quiet", NULL, "no progress and no summary"},
             {0},
         },
-    .help =
-        "A sweep evaluates every point; this evaluates few. The models say between which ends each metric lies over a whole box\n"
-        "of parameters, and a box is done with when even the best that it could hold is no better than a point that is known.\n"
-        "What is left in the end is the front, and it is certain: of the closed form, of this lattice, one row for each vector of\n"
-        "objectives (to 1e-9). docs/explanation/exact-fronts.md explains how, and what the certificate says.\n\n"
-        "The file is that of a sweep; [params] may span any number of points, and each objective needs a bound in every model.\n"
-        "Ctrl-C, too, ends with the front so far and how much it can still miss. The rows are stored as a sweep's: dse pareto,\n"
-        "query, report and figures read them.\n\n"
-        "  dse front sweeps/lad_trillion.toml\n"
-        "  dse front sweeps/lad_trillion.toml --certificate -o lad.db && dse check-front lad.db\n",
+    .help = "A sweep evaluates every point; `dse front` evaluates few. For a box of parameter values a model gives a lower\n"
+            "and an upper bound of each metric. If the best values that a box can hold are no better than a known point, dse\n"
+            "closes the box. In the end the remaining points are the front. The front is exact for the closed form on this\n"
+            "lattice of points. Of points with the same objectives (to 1e-9) it has one row. docs/explanation/exact-fronts.md\n"
+            "explains the search and the certificate.\n"
+            "\n"
+            "FILE.toml is a sweep file. [params] may span any number of points, but each objective needs a bound in every\n"
+            "model. Ctrl-C ends the search, as --budget does: with the front so far and how much it can still miss. The rows\n"
+            "are stored as those of a sweep, so dse pareto, query, report and figures can read them.\n"
+            "\n"
+            "  dse front sweeps/lad_trillion.toml\n"
+            "  dse front sweeps/lad_trillion.toml --certificate -o lad.db && dse check-front lad.db\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

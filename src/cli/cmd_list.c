@@ -295,7 +295,7 @@ static int list_all(const struct catalog *c)
         output_i64(o, n);
     }
     output_text(o, "sweeps");
-    output_text(o, "the questions that come with dse");
+    output_text(o, "the sweeps that come with dse");
     output_text(o, "figures");
     output_text(o, "the figures that come with dse");
     output_end(o);
@@ -358,11 +358,12 @@ const struct command command_list = {
     .operands =
         "[models | llms | memories | gpus | fpgas | engines | npus | interconnects | technologies | srams | profiles | requests | "
         "retentions | recordings | expert_loads | drafts | quality | costs | sweeps | figures] [NAME]...",
-    .summary = "what there is to choose from",
+    .summary = "list models, LLMs, memories, GPUs and all other entries",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
-    .help = "Every entry says where its numbers come from. Your own: a file (--catalog FILE, $DSE_CATALOG, "
-            "~/.config/dse/catalog.toml), or\n"
-            "[catalog] in a sweep; --format toml prints an entry to start from. docs/reference/catalog.md has more.\n\n"
+    .help = "Every entry says where its numbers come from. Entries of your own go into a file (--catalog FILE, $DSE_CATALOG\n"
+            "or ~/.config/dse/catalog.toml), or into [catalog] of a sweep. --format toml prints an entry to start from.\n"
+            "docs/reference/catalog.md has more.\n"
+            "\n"
             "  dse list llms\n"
             "  dse list memories --format csv\n"
             "  dse list costs wafer_usd_7nm\n"

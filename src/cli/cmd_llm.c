@@ -142,24 +142,26 @@ static int run(const struct invocation *in)
 const struct command command_llm = {
     .name = "llm",
     .operands = "import CONFIG.JSON",
-    .summary = "an LLM's shape from the config.json of its weights",
+    .summary = "make a catalog entry of an LLM from its config.json",
     .options =
         (const struct option_row[]){
-            {'n', "name", "NAME", "what it is called (default: from the file's name or folder)"},
-            {'o', "output", "FILE", "write there (default: print); a file that is there is refused"},
-            {0, "force", NULL, "write there all the same"},
-            {0, "approximate", NULL, "leave out what is not known, and mark the entry and every row made with it"},
+            {'n', "name", "NAME", "name of the entry (default: from the file's name or folder)"},
+            {'o', "output", "FILE", "write to FILE, which must not exist yet (default: print)"},
+            {0, "force", NULL, "replace the FILE of --output"},
+            {0, "approximate", NULL, "ignore unknown keys, and mark the entry and every row made with it"},
             OPTION_CATALOG,
             {0},
         },
-    .help =
-        "Prints an entry for a catalog of your own from a configuration of Hugging Face transformers. What the file does not say "
-        "and its\n"
-        "architecture has by default is named in comments; nothing else is assumed. A key that is not known and may change a\n"
-        "count is an error, and so is what is no causal LLM. Formats of weights (quantization_config, hf_quant_config.json) are\n"
-        "no part of an entry: they are printed, with the settings that come nearest. docs/explanation/llms.md.\n\n"
-        "  dse llm import Qwen3-30B-A3B/config.json -o mine.toml\n"
-        "  dse list llms qwen3-30b-a3b -c mine.toml\n",
+    .help = "`dse llm import` reads a config.json of Hugging Face transformers and prints an entry for a catalog of your own.\n"
+            "If the file lacks a key for which its architecture has a default, dse takes the default and says so in a\n"
+            "comment. dse assumes nothing else. An unknown key that may change a number of the entry is an error. So is a\n"
+            "model that is not a causal LLM.\n"
+            "\n"
+            "The formats of the weights (quantization_config, hf_quant_config.json) are not part of an entry. dse prints them\n"
+            "with the nearest settings. docs/explanation/llms.md has more.\n"
+            "\n"
+            "  dse llm import Qwen3-30B-A3B/config.json --name my-qwen3 -o mine.toml\n"
+            "  dse list llms my-qwen3 -c mine.toml\n",
     .min_operands = 1,
     .max_operands = 2,
     .run = run,

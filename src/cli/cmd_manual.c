@@ -97,13 +97,13 @@ static const struct {
 } environment[] = {
     {"DSE_CATALOG", "files of your own catalog entries, with colons between them"},
     {"DSE_PLUGINS",
-     "models of your own, plug-ins or files in TOML, with colons between them; dse --plugin FILE COMMAND ... adds one"},
+     "plug-ins or TOML files with models of your own, with colons between them; dse --plugin FILE COMMAND ... adds one"},
     {"DSE_DATA_DIR", "the directory with catalog/ and models/ in place of the installed one"},
-    {"DSE_PAGER", "the pager for what is long on a terminal, before PAGER and less -FRX; empty or cat: none"},
-    {"DSE_GNUPLOT_SECONDS", "how long gnuplot may take for a figure; 300 unless it is set"},
-    {"NO_COLOR", "if it is set, no colour"},
-    {"COLUMNS", "how wide the terminal is"},
-    {"XDG_CONFIG_HOME", "where dse/catalog.toml of your own is looked for (~/.config)"},
+    {"DSE_PAGER", "the pager for long output on a terminal, before PAGER and less -FRX; empty or cat: no pager"},
+    {"DSE_GNUPLOT_SECONDS", "seconds that gnuplot may take for a figure (default: 300)"},
+    {"NO_COLOR", "if it is set, dse prints no colours"},
+    {"COLUMNS", "width of the terminal"},
+    {"XDG_CONFIG_HOME", "the folder in which dse looks for dse/catalog.toml of your own (default: ~/.config)"},
 };
 
 static bool write_main(const char *folder, struct diags *diags)
@@ -112,10 +112,11 @@ static bool write_main(const char *folder, struct diags *diags)
     text_init(&t);
     page_begin(&t, "dse", 1, "which machine for LLM inference, out of a trillion, and why?");
     text_add(&t, ".Sh SYNOPSIS\n.Nm\n.Ar COMMAND ...\n.Nm\n.Fl -help\n.Nm\n.Fl -version Op Fl -verbose\n.Sh DESCRIPTION\n");
-    page_prose(&t,
-               "Analytical models of published accelerators, run over parameter sweeps on all cores: every design point is kept in "
-               "SQLite, the Pareto front found and the figure drawn. The commands are:",
-               false);
+    page_prose(
+        &t,
+        "dse runs analytical models of published accelerators over parameter sweeps, on all cores. It stores every design point "
+        "in SQLite, finds the Pareto front and draws the figures. The commands are:",
+        false);
     text_add(&t, ".Bl -tag -width Ds\n");
     for (size_t i = 0; i < n_commands; i++) {
         if (commands[i]->hidden) continue;

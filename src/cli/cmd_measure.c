@@ -124,7 +124,7 @@ static void name_gpu(struct job *j)
     j->gpu_name = j->gpu ? xstrdup(j->gpu->entry.name) : name_of(m->name);
     if (!j->gpu)
         diags_warn(j->in->diags, (struct srcloc){0}, NULL,
-                   "no GPU of the catalog is %s with %lld SMs and %.3g GiB: its rows are of \"%s\"; --gpu NAME says which it is",
+                   "the catalog has no GPU %s with %lld SMs and %.3g GiB, so its rows name it \"%s\"; --gpu NAME sets another name",
                    m->name, (long long)m->sms, m->capacity_gib, j->gpu_name);
 }
 
@@ -225,10 +225,10 @@ static int tell(struct job *j, enum meter_end end, enum output_format format)
     tell_left_out(j);
     terminal_say(stderr, "dse: %zu of %zu points are in %s", count_done(j), j->n, j->path);
     if (j->device->keeps_clock)
-        diags_runtime(j->in->diags, NULL, "the clock could not be given back (%s): `nvidia-smi -rgc` does", j->device->reason);
-    if (end == METER_BROKEN) diags_runtime(j->in->diags, NULL, "the GPU went wrong: %s", last_reason(j));
+        diags_runtime(j->in->diags, NULL, "the clock could not be restored (%s): `nvidia-smi -rgc` restores it", j->device->reason);
+    if (end == METER_BROKEN) diags_runtime(j->in->diags, NULL, "the GPU failed: %s", last_reason(j));
     if (end == METER_LATE) terminal_say(stderr, "dse: ten minutes are over; the rest was left out");
-    if (end == METER_STOPPED) terminal_say(stderr, "dse: stopped; the file says that it is not whole");
+    if (end == METER_STOPPED) terminal_say(stderr, "dse: stopped; the file says that it is incomplete");
     return end == METER_STOPPED ? INTERRUPTED_STATUS : 0;
 }
 
@@ -278,38 +278,40 @@ static int run(const struct invocation *in)
 const struct command command_measure = {
     .name = "measure",
     .operands = "",
-    .summary = "this machine's GPU as a measured file: bandwidth, GEMMs, attention, launches, power",
+    .summary = "measure the GPU of this machine: bandwidth, GEMMs, attention, launches, power",
     .options =
         (const struct option_row[]){
-            {'o', "output", "FILE", "the file (default: measured-GPU-DATE.csv)"},
-            {0, "folder", "DIR", "measured.csv there, and what `dse validate --measured --from DIR` needs beside it"},
-            {0, "only", "KINDS", "some of %s; several with commas", kind_words},
-            {'g', "gpu", "NAME", "what `dse list gpus` calls it (default: by its name, SMs and memory)"},
-            {'d', "device", "N", "the GPU, as CUDA counts them (default: 0)"},
-            {0, "clocks", NULL, "power and speed at lower clocks, too: they are set, and given back; only root may"},
-            {0, "seconds", "S", "time for a point, 8 times as much for power (default: 0.5)"},
+            {'o', "output", "FILE", "the file to write (default: measured-GPU-DATE.csv)"},
+            {0, "folder", "DIR", "write measured.csv into DIR, with the files that `dse validate --measured --from DIR` needs"},
+            {0, "only", "KINDS", "measure only some of %s; several with commas", kind_words},
+            {'g', "gpu", "NAME", "its name in `dse list gpus` (default: found by name, SMs and memory)"},
+            {'d', "device", "N", "number of the GPU, as CUDA counts (default: 0)"},
+            {0, "clocks", NULL, "also measure power and speed at lower clocks; only root may set clocks; dse restores them"},
+            {0, "seconds", "S", "seconds for a point, and 8 times as many for power (default: 0.5)"},
             {'n', "dry-run", NULL, "show what would be measured and how long it takes; needs no GPU"},
-            {0, "libraries", "DIR", "where the driver, NVRTC, cuBLAS and NVML are, and nowhere else"},
-            {0, "licence", "TEXT", "of the rows, for the file's head"},
+            {0, "libraries", "DIR", "look for the driver, NVRTC, cuBLAS and NVML only in this folder"},
+            {0, "licence", "TEXT", "licence of the rows, for the head of the file"},
             OPTION_FORMAT,
             OPTION_CATALOG,
             {'q', "quiet", NULL, "no progress"},
             {0},
         },
-    .help =
-        "Needs an NVIDIA driver, NVRTC and cuBLAS of CUDA 11 or later where the system, $CUDA_HOME or /usr/local/cuda has them;\n"
-        "all are loaded while running. Those of Python's packages are found with LD_LIBRARY_PATH. It takes a few minutes, never\n"
-        "more than ten. The GPU should have nothing else to do: what others run on it is measured, too.\n\n"
-        "A number is the median of repeats after a warm-up; `spread` is their standard deviation over it, by the median\n"
-        "absolute deviation, `far_out` how many lay beyond five of it. Weights and KV caches go round in copies that are larger\n"
-        "than the cache, so that they come from DRAM as in a step of an LLM. Attention is a split-KV kernel of dse's own on\n"
-        "tensor cores, whose result is checked first: what the hardware allows, not what an engine does. Power is that of the\n"
-        "board, by NVML. No setting of the GPU is changed unless --clocks asks for it. Ctrl-C keeps what was measured until\n"
-        "then. docs/how-to/measure-a-gpu.md says what each row is.\n\n"
-        "  dse measure --dry-run\n"
-        "  dse measure --folder mine && dse validate --measured --from mine\n"
-        "  dse measure --only gemm,launch --seconds 0.2 -o quick.csv\n"
-        "  sudo dse measure --only power --clocks -o clocks.csv\n"
-        "  LD_LIBRARY_PATH=$(ls -d venv/lib/python3*/site-packages/nvidia/*/lib | paste -sd:) dse measure\n",
+    .help = "dse measure needs an NVIDIA driver, and NVRTC and cuBLAS of CUDA 11 or later. It loads them at run time from the\n"
+            "system, $CUDA_HOME or /usr/local/cuda. For those of Python packages set LD_LIBRARY_PATH. A run takes a few\n"
+            "minutes, never more than ten. The GPU should be idle: dse also measures the work of others on it.\n"
+            "\n"
+            "A number is the median of repeats after a warm-up. `spread` is the standard deviation of the repeats over the\n"
+            "median, by the median absolute deviation. `far_out` counts repeats that lie more than five such deviations away.\n"
+            "Weights and KV caches rotate through copies that are larger than the GPU's cache. So they come from DRAM, as in\n"
+            "a step of an LLM. Attention is a split-KV kernel of dse on tensor cores, whose result is checked first. It shows\n"
+            "what the hardware allows, not what an engine does. Power is that of the board, by NVML. dse changes no setting\n"
+            "of the GPU unless --clocks asks for it. Ctrl-C keeps the numbers measured so far. docs/how-to/measure-a-gpu.md\n"
+            "explains each row.\n"
+            "\n"
+            "  dse measure --dry-run\n"
+            "  dse measure --folder mine && dse validate --measured --from mine\n"
+            "  dse measure --only gemm,launch --seconds 0.2 -o quick.csv\n"
+            "  sudo dse measure --only power --clocks -o clocks.csv\n"
+            "  LD_LIBRARY_PATH=$(ls -d venv/lib/python3*/site-packages/nvidia/*/lib | paste -sd:) dse measure\n",
     .run = run,
 };

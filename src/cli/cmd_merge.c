@@ -39,7 +39,7 @@ static bool say_each(struct reader *r, const char *sql, const char *said, const 
     struct query *q = query_new(r, sql, (struct srcloc){0}, diags);
     int status = q ? 1 : -1;
     while (status > 0 && (status = query_step(q, diags)) > 0)
-        terminal_say(stderr, "dse: the %s of %s is to be %s yet: run its sweep file with -o %s", query_text(q, 1), query_text(q, 0),
+        terminal_say(stderr, "dse: the %s of %s is not %s yet: run its sweep file with -o %s", query_text(q, 1), query_text(q, 0),
                      said, db);
     query_free(q);
     return status == 0;
@@ -107,12 +107,13 @@ const struct command command_merge = {
     .operands = "OUT.db IN...",
     .summary = "join the databases of shards or workers, or collect several sweeps in one file",
     .options = (const struct option_row[]){{0}},
-    .help =
-        "Runs of the same sweep become one run, with its front over all their points; others are carried over. The inputs are\n"
-        "only read. An input is a database, or the folder of `dse sweep --lease`, when all of its blocks are done. Shards of\n"
-        "different sweeps are refused unless all of each are there; of one sweep whose shards are not all there, it is said.\n\n"
-        "  dse merge results/lad_sram.db results/lad_sram.shard-*.db\n"
-        "  dse merge results/lad_sram.db /shared/lad_sram\n",
+    .help = "Runs of the same sweep become one run with one front over all their points. Other runs are copied as they are.\n"
+            "dse only reads the inputs. An input is a database, or a folder of `dse sweep --lease` whose blocks are all done.\n"
+            "Shards of different sweeps are refused, unless all shards of each sweep are there. If shards of one sweep are\n"
+            "missing, dse merges the others and says so.\n"
+            "\n"
+            "  dse merge results/lad_sram.db results/lad_sram.shard-*.db\n"
+            "  dse merge results/lad_sram.db /shared/lad_sram\n",
     .min_operands = 2,
     .max_operands = 100000,
     .run = run,

@@ -23,7 +23,7 @@ static bool read_goal(const struct invocation *in, struct goal *g, bool *ret_one
             goal_add_per(g, column);
     }
     if (*ret_one_front && g->n_per) {
-        usage_error(in, "--per none is one front of all points: no other --per beside it");
+        usage_error(in, "--per none asks for one front of all points, so no other --per can stand beside it");
         return false;
     }
     if (!per || g->n) return true;
@@ -52,27 +52,28 @@ static int run(const struct invocation *in)
 const struct command command_pareto = {
     .name = "pareto",
     .operands = "DB",
-    .summary = "the Pareto front of a run, under its own objectives or others",
+    .summary = "print the Pareto front of a run, for its own objectives or others",
     .options =
         (const struct option_row[]){
-            {0, "max", "COLUMN", "more of it is better; any number of times"},
-            {0, "min", "COLUMN", "less of it is better; any number of times"},
-            {0, "per", "PARAMETER", "a front for each of its values, any number of times, in place of the run's; none: one of all"},
+            {0, "max", "COLUMN", "maximise this column; any number of times"},
+            {0, "min", "COLUMN", "minimise this column; any number of times"},
+            {0, "per", "PARAMETER",
+             "print a front for each value of this parameter, not of the run's `per`; any number of times; none: one front"},
             {'m', "model", "MODEL", "only this model"},
             {0, "front", "BUDGET",
-             "of a sweep with several budgets the front of this one; unknown: of rows whose loss nobody measured"},
+             "of a sweep with several quality budgets, print the front of this one; unknown: of rows whose loss nobody measured"},
             OPTION_RUN("the newest that is done"),
             {'n', "limit", "N", "print at most N rows"},
             OPTION_FORMAT,
             {0},
         },
-    .help =
-        "Without --max and --min the front that the sweep stored is printed. With them it is computed now, of the\n"
-        "same points, and one for each value of the run's `per` (for each LLM and context, say) unless --per says otherwise.\n"
-        "Only feasible points count, and those within the sweep's budget of quality; rows whose loss is unknown have a front of\n"
-        "their own. Points that are equal in all objectives are on the front together.\n\n"
-        "  dse pareto results/lad_sram.db\n"
-        "  dse pareto results/lad_sram.db --max tokens_per_s --min power_w --per llm\n",
+    .help = "Without --max and --min dse prints the front that the sweep stored. With them it computes a new front of the\n"
+            "same points. The run's `per` applies to the new front too (one for each LLM and context, say), unless --per says\n"
+            "otherwise. Only feasible points within the sweep's quality budget take part. Rows whose loss is unknown have a\n"
+            "front of their own. Points that are equal in all objectives are on the front together.\n"
+            "\n"
+            "  dse pareto results/lad_sram.db\n"
+            "  dse pareto results/lad_sram.db --max tokens_per_s --min power_w --per llm\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

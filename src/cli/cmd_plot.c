@@ -74,26 +74,25 @@ static int run(const struct invocation *in)
 const struct command command_plot = {
     .name = "plot",
     .operands = "FIGURE.toml [DB]",
-    .summary = "draw a figure, running the sweep that feeds it if need be",
+    .summary = "draw a figure, and run its sweep if there is no database",
     .options =
         (const struct option_row[]){
             {'o', "output", "FILE", "the picture: .png, .svg or .pdf (default: a .png beside the database, or in results)"},
             {'t', "terminal", NULL, "draw into the terminal"},
             OPTION_RUN("the newest of each sweep"),
             OPTIONS_FIGURE,
-            {0, "gnuplot-script", "FILE", "write gnuplot's commands, to be edited, and their points to FILE.dat"},
+            {0, "gnuplot-script", "FILE", "write the gnuplot commands for you to edit, and their points to FILE.dat"},
             {0, "data", "FILE", "write the rows of the figure's query as CSV"},
             OPTION_CATALOG,
             {0},
         },
-    .help =
-        "A figure file holds an SQL query and how to draw its rows: docs/reference/figure-file.md. `dse list figures` shows those that come with "
-        "dse. Without DB the\n"
-        "figure's sweep feeds it, results/SWEEP.db, and is run first when that is missing; a figure that names no sweep is drawn "
-        "from computed\n"
-        "tables (docs/reference/tables.md).\n\n"
-        "  dse plot plots/lad_sram_pareto.toml -o front.pdf\n"
-        "  dse plot plots/lad_hbm.toml results/lad_hbm.db --terminal\n",
+    .help = "A figure file holds an SQL query and says how to draw its rows: docs/reference/figure-file.md. `dse list\n"
+            "figures` shows the figures that come with dse. Without DB dse reads results/SWEEP.db of the figure's sweep. If\n"
+            "this database is missing, dse runs the sweep first. A figure that names no sweep is drawn from computed tables\n"
+            "(docs/reference/tables.md).\n"
+            "\n"
+            "  dse plot plots/lad_sram_pareto.toml -o front.pdf\n"
+            "  dse plot plots/lad_hbm.toml results/lad_hbm.db --terminal\n",
     .min_operands = 1,
     .max_operands = 2,
     .run = run,

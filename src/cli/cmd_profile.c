@@ -26,7 +26,7 @@ struct origin {
 static bool open_traces(struct origin *o, const struct invocation *in)
 {
     if (in->n_operands == 0) return usage_error(in, "a TRACE is needed, or --synthetic") == 0;
-    if (option_has(in, "heads")) return usage_error(in, "--heads: only of --synthetic; a trace has the heads it has") == 0;
+    if (option_has(in, "heads")) return usage_error(in, "--heads is only for --synthetic; a trace has heads of its own") == 0;
     o->traces = xcalloc(in->n_operands, sizeof(struct trace *));
     o->sources = xcalloc(in->n_operands, sizeof *o->sources);
     for (size_t i = 0; i < in->n_operands; i++) {
@@ -236,7 +236,7 @@ static bool check_models(const struct invocation *in, const struct origin *from)
     static const char *const options[] = {"by-layer", "means", NULL};
     for (const char *const *o = options; *o; o++) {
         if (!option_has(in, *o)) continue;
-        if (!from->n_traces) return usage_error(in, "--%s: made heads have no layers", *o) == 0;
+        if (!from->n_traces) return usage_error(in, "--%s: generated heads have no layers", *o) == 0;
         if (!of_one_model(from)) return usage_error(in, "--%s: the traces are of several models", *o) == 0;
     }
     return true;
@@ -294,8 +294,8 @@ static bool open_kept(const struct origin *o, const struct profile_options *opti
 {
     const char *path = option_get(in, "kept");
     if (!options->kind->of_sets) return true;
-    if (!path) return usage_error(in, "--kind %s: --kept FILE is needed, with the sets", options->kind->name) == 0;
-    if (o->n_traces != 1) return usage_error(in, "--kept: it is of one trace") == 0;
+    if (!path) return usage_error(in, "--kind %s needs --kept FILE", options->kind->name) == 0;
+    if (o->n_traces != 1) return usage_error(in, "--kept goes with one trace") == 0;
     *ret = kept_sets_read(path, trace_info(o->traces[0]), in->diags);
     return *ret != NULL;
 }
@@ -325,53 +325,65 @@ static int run(const struct invocation *in)
 const struct command command_profile = {
     .name = "profile",
     .operands = "TRACE...|--synthetic [NAME=VALUE]...",
-    .summary = "measure LAD's locality, KV eviction or the range of scores on traces, for catalog/",
+    .summary = "measure traces of attention for the catalog: locality, eviction, ranges, formats",
     .options =
         (const struct option_row[]){
             {'k', "kind", "KIND", "%s; recording is locality step by step", .words = profile_kind_names},
-            {'o', "output", "FILE", "write a CSV for the catalog; without: print"},
-            {0, "contexts", "LIST", "lengths to measure at, growing (default: 64,128,... as long as the trace)"},
+            {'o', "output", "FILE", "write a CSV file for the catalog (default: print)"},
+            {0, "contexts", "LIST", "contexts to measure at, in growing order (default: 64,128,... as long as the trace)"},
             {0, "steps", "N|half", "the last N steps of each context, or its second half (default: 32)"},
             {'s', "set", "NAME=VALUE", "a setting of the kind: collinear=0.95, reserved_length=64, low=-10, ..."},
-            {0, "ratios", "LIST", "retention: shares kept (default: nine from 0.05 to 0.8)"},
-            {0, "edges", "LIST", "locality, recording: right edges of the intervals of exp but the last, growing: -10,-6,-3,-1"},
+            {0, "ratios", "LIST", "retention: shares of the cache to keep (default: nine from 0.05 to 0.8)"},
+            {0, "edges", "LIST",
+             "locality, recording: right edges of all intervals of exp but the last, in growing order: -10,-6,-3,-1"},
             {0, "policies", "LIST", "retention: %s (default: all that the settings allow)", .words = eviction_policy_names},
             {0, "kept", "FILE",
-             "kept: what a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 (docs/explanation/quality.md)"},
-            {0, "vary", "NAME=LIST",
-             "surface: values of a setting, besides the one that is set; A=LIST*B=LIST: together; any number of times"},
+             "kept: positions that a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 "
+             "(docs/explanation/quality.md)"},
+            {0, "vary", "NAME=LIST", "surface: further values of a setting; A=LIST*B=LIST combines two; any number of times"},
             {0, "kv-bits", "LIST",
-             "surface: policies with a cache in so many bits, too: scales by token, and KIVI's where no position leaves"},
-            {0, "layers", "N", "surface: how many layers the stored ones stand for (default: as many as the last one needs)"},
-            {0, "by-layer", NULL, "surface: rows of each stored layer, too"},
+             "surface: also measure policies with a cache of these bits: scales by token, and KIVI's where nothing is evicted"},
+            {0, "layers", "N",
+             "surface: number of layers that the stored layers stand for (default: as many as the last one needs)"},
+            {0, "by-layer", NULL, "surface: also write rows of each stored layer"},
             {0, "ends", "N", "surface: measure each context at N lengths, from 7/8 to 9/8 of it"},
             {0, "means", "FILE",
-             "surface: means over all heads, a CSV of method,context,ratio,metric,mean; heads are weighed to meet them"},
-            {0, "fit", NULL, "locality: laws a n^b with standard errors"},
-            {0, "synthetic", NULL, "measure heads of the generator, whose parameters are the operands"},
-            {0, "heads", "N", "synthetic: how many (default: 8)"},
+             "surface: means over all heads, a CSV of method,context,ratio,metric,mean; heads are weighted to match them"},
+            {0, "fit", NULL, "locality: fit laws a n^b, with standard errors"},
+            {0, "synthetic", NULL, "measure generated heads; the operands NAME=VALUE set parameters of the generator"},
+            {0, "heads", "N", "synthetic: number of heads (default: 8)"},
             OPTION_FORMAT,
             {0},
         },
-    .help =
-        "All heads of all traces count alike, in a surface as the layers that they stand for; a file has their mean and spread. "
-        "The file says which trace (by its checksum), which\n"
-        "settings and which version it comes from: the same command writes the same bytes. docs/reference/catalog.md has the columns.\n\n"
-        "locality: collinear, recent, scores=centers|exact, intervals. retention: threshold_a, threshold_b, reserved_length,\n"
-        "recent_share, sinks, observed, pool, pooling=max|mean, beta, layers, page, decides=head|group, seed, prompt_share; voting "
-        "takes\n"
-        "one decision for the heads of a layer, voting-head one for those that share keys and values; a cache shorter than "
-        "reserved_length is left out, and so is a policy that needs a\n"
-        "prompt or the number of layers without them. range: phi, low, high. partial-softmax: also part, held=fp32|mixed|fp16.\n"
-        "fixed-point: fraction_bits, exp_bits, rounding=round|truncate, products=round|truncate. kv-format: kv_bits,\n"
-        "scales=token|channel|kivi, group, residual. kept, of --kept: nothing. surface, with --vary: those of its methods. "
-        "recording:\n"
-        "as locality; every head and step is a row, for LAD at event level (draws = \"replay\").\n\n"
-        "  dse profile model.trace --kind locality --fit\n"
-        "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"
-        "  dse profile a.trace b.trace --kind retention --policies voting,h2o --contexts 512,1024,2048 -o retentions/mine.csv\n"
-        "  dse profile model.trace --kind recording --steps 16 -o recordings/mine.csv\n"
-        "  dse profile --synthetic n=2048 seed=7 --heads 4 --kind range\n",
+    .help = "Every head of every trace has the same weight. In a surface a head has the weight of the layers that its layer\n"
+            "stands for. The file has the mean and the spread over heads. It names the trace (by its checksum), the settings\n"
+            "and the version of dse, so the same command writes the same bytes. docs/reference/catalog.md explains the\n"
+            "columns.\n"
+            "\n"
+            "Each kind has settings of its own (-s):\n"
+            "\n"
+            "  locality         collinear, recent, scores=centers|exact, intervals.\n"
+            "  retention        threshold_a, threshold_b, reserved_length, recent_share, sinks, observed, pool, pooling=max|mean, "
+            "beta,\n"
+            "                   layers, page, decides=head|group, seed, prompt_share.\n"
+            "  range            phi, low, high.\n"
+            "  partial-softmax  phi, low, high, part, held=fp32|mixed|fp16.\n"
+            "  fixed-point      fraction_bits, exp_bits, rounding=round|truncate, products=round|truncate.\n"
+            "  kv-format        kv_bits, scales=token|channel|kivi, group, residual.\n"
+            "  kept             none; --kept names the file.\n"
+            "  recording        those of locality.\n"
+            "  surface          those of its methods, also for --vary.\n"
+            "\n"
+            "The policy voting makes one decision for the heads of a layer, and voting-head one for the heads that share keys\n"
+            "and values. dse leaves out a cache that is shorter than reserved_length. It leaves out a policy that needs a\n"
+            "prompt or the number of layers, unless these are set. recording has a row for every head and step, for LAD at\n"
+            "event level (draws = \"replay\").\n"
+            "\n"
+            "  dse profile model.trace --kind locality --fit\n"
+            "  dse profile model.trace --kind locality -s collinear=0.9 -o profiles/mine.csv\n"
+            "  dse profile a.trace b.trace --kind retention --policies voting,h2o --contexts 512,1024,2048 -o retentions/mine.csv\n"
+            "  dse profile model.trace --kind recording --steps 16 -o recordings/mine.csv\n"
+            "  dse profile --synthetic n=2048 seed=7 --heads 4 --kind range\n",
     .min_operands = 0,
     .max_operands = SIZE_MAX,
     .run = run,

@@ -32,22 +32,21 @@ static int run(const struct invocation *in)
 const struct command command_query = {
     .name = "query",
     .operands = "DB SQL",
-    .summary = "ask a database in SQL",
+    .summary = "query a database in SQL",
     .options = (const struct option_row[]){OPTION_RUN("the newest of each sweep"),
                                            {0, "steps", "N",
-                                            "steps of SQLite without a row before it is given up (default: some minutes' worth)"},
+                                            "give up after N steps of SQLite without a row (default: some minutes of work)"},
                                            OPTION_FORMAT,
                                            OPTION_CATALOG,
                                            {0}},
-    .help =
-        "The database is opened for reading only. Each model has a view of its name with every parameter and metric of the newest "
-        "run\n"
-        "of each sweep, or with -r those of one run; MODEL_front has the rows of the front; column_info says what a column means.\n"
-        "\n"
-        "  dse query results/lad_sram.db 'select tiles, max(tokens_per_s) from lad where context = 4096 group by tiles'\n"
-        "  dse query results/lad_sram.db 'select reason, count(*) from lad group by reason'\n"
-        "  dse query results/lad_sram.db 'select id, sweep, status, started from run'\n"
-        "  dse query results/lad_sram.db -r 1 'select count(*) from lad_front'\n",
+    .help = "dse opens the database for reading only. Each model has a view of its name, with every parameter and metric. The\n"
+            "view shows the newest run of each sweep, or with -r one run. MODEL_front has the rows of the front. column_info\n"
+            "explains every column.\n"
+            "\n"
+            "  dse query results/lad_sram.db 'select tiles, max(tokens_per_s) from lad where context = 4096 group by tiles'\n"
+            "  dse query results/lad_sram.db 'select reason, count(*) from lad group by reason'\n"
+            "  dse query results/lad_sram.db 'select id, sweep, status, started from run'\n"
+            "  dse query results/lad_sram.db -r 1 'select count(*) from lad_front'\n",
     .min_operands = 2,
     .max_operands = 2,
     .run = run,

@@ -53,22 +53,22 @@ static int run(const struct invocation *in)
 const struct command command_report = {
     .name = "report",
     .operands = "DB",
-    .summary = "a finished sweep as one page to explore and pass around",
+    .summary = "write a finished sweep as one page to explore and pass around",
     .options =
         (const struct option_row[]){
-            {'o', "output", "FILE", "the page (default: DB with .html for .db)"},
+            {'o', "output", "FILE", "the page to write (default: DB with .html for .db)"},
             OPTION_RUN("the newest that is done"),
             OPTION_CATALOG,
             {0},
         },
-    .help =
-        "One file that needs no network: what was asked, the front as a scatter of any two columns and in parallel coordinates, "
-        "linked to a\n"
-        "table; what each parameter does to each objective; where the time of a point goes; which model beats which at equal "
-        "quality (printed,\n"
-        "too); why points were infeasible; the SQL behind each part. docs/how-to/report.md.\n\n"
-        "  dse report results/lad_sram.db\n"
-        "  dse report results/lad_sram.db -o front.html\n",
+    .help = "The page is one HTML file that needs no network. It shows the question and the front: a scatter of any two\n"
+            "columns, parallel coordinates and a table, all linked. It shows how each parameter changes each objective, and\n"
+            "where the time of a point goes. It says which model beats which at equal quality, and why points were\n"
+            "infeasible. Each part has its SQL. dse prints the comparison at equal quality, too. docs/how-to/report.md\n"
+            "explains the page.\n"
+            "\n"
+            "  dse report results/lad_sram.db\n"
+            "  dse report results/lad_sram.db -o front.html\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

@@ -171,35 +171,35 @@ const struct command command_sweep = {
     .options =
         (const struct option_row[]){
             {'o', "output", "DB", "the database (default: results/<sweep name>.db)"},
-            {'j', "jobs", "N", "threads (default: one a core)"},
-            {0, "shard", "K/N", "only the K-th of N equal parts; `auto` asks SLURM or MPI (dse merge joins them)"},
+            {'j', "jobs", "N", "number of threads (default: one for each core)"},
+            {0, "shard", "K/N", "evaluate part K of N equal parts, for dse merge; `auto` takes K and N from SLURM or MPI"},
             {0, "lease", "FOLDER",
-             "take blocks of points from a folder that workers share, until all are done (dse merge joins them)"},
-            {0, "lease-age", "S", "seconds after which a worker that gives no sign of life is dead (default: 120)"},
+             "work with others: take blocks of points from a shared folder until all are done, for dse merge"},
+            {0, "lease-age", "S", "seconds without a sign of life after which a worker counts as dead (default: 120)"},
             {0, "slurm", "[=OPTIONS]",
-             "submit workers to SLURM, and the merging after them; OPTIONS are sbatch's: '--partition=long --time=60'"},
-            {0, "workers", "N[%K]", "how many workers --slurm submits (default: 8), of which K work at the same time"},
+             "submit workers and a final merge to SLURM; OPTIONS go to sbatch: '--partition=long --time=60'"},
+            {0, "workers", "N[%K]", "number of workers that --slurm submits (default: 8); at most K work at the same time"},
             {0, "fresh", NULL, "start a new run even if one can be resumed or is done"},
-            {0, "dry-run", NULL,
-             "show axes, points, size and what event level will cost, or the scripts of --slurm; store nothing"},
-            {0, "max-points", "N", "refuse larger sweeps (default: 1000000000)"},
+            {0, "dry-run", NULL, "show axes, points, size and the cost of event level, or the scripts of --slurm; store nothing"},
+            {0, "max-points", "N", "refuse sweeps with more points (default: 1000000000)"},
             {0, "no-figures", NULL, "do not draw the sweep's figures"},
             OPTION_CATALOG,
             {'q', "quiet", NULL, "no progress and no summary"},
             {0},
         },
-    .help =
-        "The file says which models, which values of which parameters, what to optimise: see sweeps/ for examples and\n"
-        "docs/reference/sweep-file.md for every key. The same command after a crash, a kill or Ctrl-C goes on where it stopped. The front "
-        "goes\n"
-        "to standard output; figures are drawn beside the database.\n\n"
-        "A file need not go through its whole grid: [sample] spreads points over it (sobol, halton, lhs, random), [search] looks "
-        "for\n"
-        "the front (exact, local, nsga2), and keep = \"front\" or \"sample\" in [sweep] evaluates all and stores a part.\n\n"
-        "Many machines share a sweep by --lease FOLDER, each of them when it likes; by --slurm; or by --shard: see "
-        "docs/how-to/many-machines.md.\n\n"
-        "  dse sweep sweeps/lad_sram.toml\n"
-        "  sqlite3 results/lad_sram.db 'select tiles, sram_mib, max(tokens_per_s) from lad where context=4096 group by 1,2'\n",
+    .help = "The sweep file names the models, the values of their parameters and the objectives. sweeps/ has examples, and\n"
+            "docs/reference/sweep-file.md explains every key. After a crash, a kill or Ctrl-C the same command goes on where\n"
+            "it stopped. dse prints the front to standard output and draws the figures beside the database.\n"
+            "\n"
+            "A sweep need not evaluate its whole grid. [sample] spreads points over the grid (sobol, halton, lhs, random).\n"
+            "[search] looks for the front (exact, local, nsga2). keep = \"front\" or \"sample\" in [sweep] evaluates every point\n"
+            "and stores a part.\n"
+            "\n"
+            "Several machines can share a sweep. With --lease FOLDER workers join and leave when they like. With --slurm dse\n"
+            "submits the workers. With --shard each job does a fixed part. docs/how-to/many-machines.md explains all three.\n"
+            "\n"
+            "  dse sweep sweeps/lad_sram.toml\n"
+            "  sqlite3 results/lad_sram.db 'select tiles, sram_mib, max(tokens_per_s) from lad where context=4096 group by 1,2'\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

@@ -60,12 +60,12 @@ static int run(const struct invocation *in)
 const struct command command_test_model = {
     .name = "test-model",
     .operands = "PLUGIN.so|MODEL.toml|MODEL",
-    .summary = "hold a model of your own to what every model owes",
+    .summary = "test a model of your own with the checks that every model of dse passes",
     .options = (const struct option_row[]){OPTION_CATALOG, {0}},
-    .help = "The same is asked of the models of dse by its tests: units in names, docs and sources; defaults; finite numbers or a "
-            "reason at 20,000\n"
-            "random points, with breakdowns that add up; declared trends at 10,000 points each; both fidelities; the README's "
-            "equations.\n\n"
+    .help = "dse applies the checks that its own models must pass. Names end in units, and everything has a doc and a source.\n"
+            "The defaults are valid. 20,000 random points give finite numbers or a reason, and breakdowns add up. Declared\n"
+            "trends hold at 10,000 points each. Both fidelities run. The README has the equations.\n"
+            "\n"
             "  dse test-model ./mine.so\n"
             "  dse test-model mine.toml\n"
             "  dse test-model lad\n",

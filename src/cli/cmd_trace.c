@@ -60,60 +60,58 @@ static int run(const struct invocation *in)
 const struct command command_trace = {
     .name = "trace",
     .operands = "info FILE...|import|generate|fit|measure KINDS.csv|extend MEASURED.csv MADE.csv",
-    .summary = "q, k and v of a model's attention heads: what a file holds, import, synthetic ones",
+    .summary = "import, generate, inspect and fit traces: q, k and v of attention heads",
     .options =
         (const struct option_row[]){
             OPTION_FORMAT,
-            {0, "scores", NULL, "info: range of the scores of each head"},
+            {0, "scores", NULL, "info: print the range of the scores of each head"},
             {0, "raw", "FILE", "import: a plain array [layer][head][q|k|v][position][element], little-endian"},
             {0, "csv", "FILE", "import: rows layer,head,which,position,x0,x1,... where `which` is q, k or v"},
             {0, "safetensors", "FILE", "import: tensors q, k and v of [layers, heads, positions, elements], or without layers"},
-            {0, "q", "FILE|NAME", "import: such an array of a .npy file; with --safetensors the tensor's name (default: q)"},
-            {0, "k", "FILE|NAME", "import: the keys, of as many heads as the cache has (default: k)"},
-            {0, "v", "FILE|NAME", "import: the values (default: v)"},
+            {0, "q", "FILE|NAME", "import: q as a .npy file of that shape; with --safetensors the tensor's name (default: q)"},
+            {0, "k", "FILE|NAME", "import: likewise the keys, with as many heads as the cache has (default: k)"},
+            {0, "v", "FILE|NAME", "import: likewise the values (default: v)"},
             {0, "steps", "LIST|FILE|NAME",
-             "import: the positions of the rows of q, when it has not all: 0-131071/512, a .npy file or a tensor (default: steps)"},
-            {0, "bf16", NULL, "import: 16-bit integers of .npy files are bf16"},
+             "import: positions of the rows of q, if q lacks some: 0-131071/512, a .npy file or a tensor (default: steps)"},
+            {0, "bf16", NULL, "import: read 16-bit integers of .npy files as bf16"},
             {0, "layers", "LIST",
-             "import: the model's layers in the arrays: 0,2,5 or 0-21; raw needs it, .npy and .safetensors count from 0"},
-            {0, "heads", "LIST", "import: the model's query heads in the arrays; as --layers"},
-            {0, "positions", "N", "raw: positions in the array"},
-            {0, "dim", "N", "raw: head dimension"},
+             "import: layers of the model that the arrays hold: 0,2,5 or 0-21; --raw needs this, others count from 0"},
+            {0, "heads", "LIST", "import: query heads of the model that the arrays hold; written as --layers"},
+            {0, "positions", "N", "import --raw: number of positions in the array"},
+            {0, "dim", "N", "import --raw: head dimension"},
             {0, "bits", "16|32", "import, generate: fp16 or fp32 (default: 16; 32 for CSV and for arrays of bf16 or fp32)"},
-            {0, "model", "NAME", "import, generate: what the trace was taken of"},
-            {0, "source", "TEXT", "import: where it comes from, and its licence"},
+            {0, "model", "NAME", "import, generate: the LLM that the trace is of"},
+            {0, "source", "TEXT", "import: where the trace comes from, and its licence"},
             {0, "select-layers", "LIST", "import: only these layers"},
             {0, "select-heads", "LIST", "import: only these heads"},
             {0, "first", "N", "import: only the first N positions; fit --to: fit on them (256 to 2048)"},
             {'o', "output", "FILE", "import, generate: the trace to write; fit --to: the kinds; measure, extend: the quality file"},
             {'s', "set", "NAME=VALUE", "generate: a parameter of synthetic attention; any number of times"},
-            {0, "count", "N", "generate: heads to make (default: 8)"},
+            {0, "count", "N", "generate: number of heads (default: 8)"},
             {0, "anchors", "FILE", "fit: published statistics (default: catalog/anchors.toml)"},
-            {0, "to", "TRACE", "fit: head kinds like the heads of a trace, one generator a head"},
-            {0, "kinds", "FILE", "generate: heads of these kinds, which `trace fit --to TRACE -o FILE` writes"},
-            {0, "like", "FILE", "measure: a quality file, whose methods, settings and ratios are measured on heads of these kinds"},
-            {0, "followed", "N",
-             "measure: the longest context of methods that follow every step: votes, sums, lad (default: 4096)"},
+            {0, "to", "TRACE", "fit: fit one generator to each head of this trace"},
+            {0, "kinds", "FILE", "generate: use the generators of FILE, which `trace fit --to TRACE -o FILE` writes"},
+            {0, "like", "FILE", "measure: measure the methods, settings and ratios of this quality file on the generated heads"},
+            {0, "followed", "N", "measure: longest context of methods that need every step: votes, sums, lad (default: 4096)"},
             {0, "contexts", "LIST",
-             "measure: contexts (default: six up to 131072); extend: longer ones, for which rows are added (default: powers of "
-             "two)"},
-            {0, "iterations", "N", "fit: at most so many; 0 measures the start (default: 1000)"},
+             "measure: contexts (default: six up to 131072); extend: longer contexts to add (default: powers of two)"},
+            {0, "iterations", "N", "fit: at most N iterations; 0 only measures the start (default: 1000)"},
             {0},
         },
     .help =
-        "q and k are after RoPE, attention is causal. With grouped queries, k and v of .npy and .safetensors have the heads of the "
-        "cache;\n"
-        "in raw arrays and CSV they are repeated for each query head. docs/reference/trace-file.md has the formats, docs/how-to/your-attention.md a "
-        "script\n"
-        "that exports them.\n\n"
+        "A trace holds q, k and v of attention heads. q and k are taken after RoPE, and attention is causal. With grouped\n"
+        "queries, k and v of .npy and .safetensors files have the heads of the cache. In raw arrays and CSV they are\n"
+        "repeated for each query head. docs/reference/trace-file.md describes the formats, and\n"
+        "docs/how-to/your-attention.md has a script that exports them.\n"
+        "\n"
         "  dse trace info model.trace\n"
         "  dse trace info model.trace --scores --format csv\n"
-        "  dse trace import --raw qkv.f16 --layers 0,2,5 --heads 0,8 --positions 2048 --dim 64 --bits 16 --model tinyllama-1.1b"
-        " \\\n"
+        "  dse trace import --raw qkv.f16 --layers 0,2,5 --heads 0,8 --positions 2048 --dim 64 --bits 16 --model tinyllama-1.1b "
+        "\\\n"
         "      --source \"my dump of TinyLlama\" --select-layers 2 --first 1024 -o model.trace\n"
         "  dse trace import --safetensors qkv.safetensors --model mine --source \"my model, my text\" -o mine.trace\n"
-        "  dse trace import --q q.npy --k k.npy --v v.npy --steps 130816-131071 --model mine --source \"a long text\" -o"
-        " long.trace\n"
+        "  dse trace import --q q.npy --k k.npy --v v.npy --steps 130816-131071 --model mine --source \"a long text\" -o "
+        "long.trace\n"
         "  dse trace import --csv qkv.csv --model toy --source \"written by hand\" -o toy.trace\n"
         "  dse trace generate --set n=2048 --set noise_sd=1 --count 4 -o synthetic.trace\n"
         "  dse trace fit\n"

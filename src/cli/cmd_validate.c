@@ -128,13 +128,13 @@ static int run(const struct invocation *in)
     if (option_has(in, "measured")) {
         if (option_has(in, "ensemble") || option_has(in, "all") || fidelity != FIDELITY_CLOSED_FORM)
             return usage_error(in,
-                               "--measured compares the closed form with rows of machines: without --all, --ensemble, --fidelity");
+                               "--measured compares the closed form with measurements: leave out --all, --ensemble and --fidelity");
         return validate_measured(in, format);
     }
-    if (option_has(in, "from")) return usage_error(in, "--from is a folder of measured files: with --measured");
+    if (option_has(in, "from")) return usage_error(in, "--from needs --measured: it names a folder of measured files");
     if (option_has(in, "ensemble") && fidelity != FIDELITY_CLOSED_FORM) {
         diags_input(in->diags, (struct srcloc){0}, NULL, "leave out --fidelity",
-                    "--ensemble: constants are fitted in closed form, and so are its errors");
+                    "--ensemble fits constants and gives errors in closed form only");
         return 2;
     }
     const struct model **models = wanted(in, fidelity, &n);
@@ -149,44 +149,51 @@ static int run(const struct invocation *in)
 const struct command command_validate = {
     .name = "validate",
     .operands = "[MODEL]...",
-    .summary = "compare the models with every number that the papers publish",
+    .summary = "compare the models with the numbers that papers publish, or with measurements",
     .options =
         (const struct option_row[]){
-            {'a', "all", NULL, "list each claim without a number, not one line a reason"},
-            {0, "ensemble", NULL, "only the errors with every alternative value of every chosen constant"},
-            {'m', "measured", NULL, "compare with what was measured on machines, instead of with what papers publish"},
-            {0, "regimes", NULL, "with --measured and csv or json: a row for each regime instead of for each measured one"},
+            {'a', "all", NULL, "list each claim without a number, not one line for each reason"},
+            {0, "ensemble", NULL, "print only the errors with every alternative value of every chosen constant"},
+            {'m', "measured", NULL, "compare with measurements of machines, not with papers"},
+            {0, "regimes", NULL, "with --measured and csv or json: print a row for each regime, not for each measurement"},
             {0, "from", "DIR",
-             "with --measured: a folder of your own, with its bindings.toml (docs/explanation/measured-machines.md)"},
+             "with --measured: read a folder of your own, with its bindings.toml (docs/explanation/measured-machines.md)"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
             OPTION_FORMAT,
             OPTION_CATALOG,
             {0},
         },
-    .help =
-        "Without a MODEL: all of them. The numbers stand in models/NAME/claims.csv, how the model answers in "
-        "models/NAME/claims.toml\n"
-        "(docs/explanation/evidence.md). Verdicts: exact (rounds to the published digits), holds (a bound or range is met), near (within 10 %),\n"
-        "off, misses (a bound or range is not met), contradiction (the paper contradicts itself or arithmetic), input, not "
-        "modelled,\n"
-        "measured (no model's number, but one of attention heads). An error is that of the published value, or of the bound "
-        "missed.\n"
-        "What papers say of attention itself is measured too, on synthetic and on real heads; \"fitted\" is said of heads that "
-        "were made\n"
-        "to agree. CSV and JSON have a row for every claim, and one for each measurement of it (measured_on) and each step "
-        "(step).\n"
-        "A number's class says what it is evidence of: fitted, identity, arithmetic, interpolation, informed (chosen knowing it) "
-        "or held\n"
-        "out. The null model copies the nearest published number of the same kind.\n\n"
-        "--measured: public measurements of GPUs and of the Neural Engine (catalog/measured), and how far the closed form is from "
-        "them, by\n"
-        "source, regime and split: constants were fitted to calibrate rows, never to test rows. CSV and JSON have a row for each.\n"
-        "\n"
-        "  dse validate\n"
-        "  dse validate lad --ensemble\n"
-        "  dse validate lad --all\n"
-        "  dse validate --measured flashdecoding\n"
-        "  dse validate --format csv | csvsort -c error_pct\n",
+    .help = "Without MODEL dse compares all models. models/NAME/claims.csv has the published numbers, and\n"
+            "models/NAME/claims.toml says how the model computes each of them (docs/explanation/evidence.md). Each claim has\n"
+            "a verdict:\n"
+            "\n"
+            "  exact          equal in the published digits\n"
+            "  near           within 10 %\n"
+            "  off            more than 10 % away\n"
+            "  holds          inside the published bound or range\n"
+            "  misses         outside of that bound or range\n"
+            "  contradiction  the paper contradicts itself or arithmetic\n"
+            "  input          a parameter, or a fact about others\n"
+            "  measured       a number of attention heads, of no model\n"
+            "  not modelled   no model computes it\n"
+            "\n"
+            "An error compares with the published value, or with the bound that is missed. Numbers about attention itself are\n"
+            "measured on synthetic and on real heads. \"fitted\" marks heads that were made to agree with the paper. CSV and\n"
+            "JSON have a row for every claim, for each measurement of a claim (measured_on) and for each step (step).\n"
+            "\n"
+            "The class of a number says how strong its evidence is: fitted, identity, arithmetic, interpolation, informed\n"
+            "(chosen by someone who knew it) or held out. The null model copies the nearest published number of the same\n"
+            "kind.\n"
+            "\n"
+            "--measured compares the closed form with public measurements of GPUs and of the Neural Engine\n"
+            "(catalog/measured). It gives the errors by source, regime and split. Constants were fitted to calibrate rows,\n"
+            "never to test rows. CSV and JSON have a row for each measurement.\n"
+            "\n"
+            "  dse validate\n"
+            "  dse validate lad --ensemble\n"
+            "  dse validate lad --all\n"
+            "  dse validate --measured flashdecoding\n"
+            "  dse validate --format csv | csvsort -c error_pct\n",
     .min_operands = 0,
     .max_operands = SIZE_MAX,
     .run = run,

@@ -67,8 +67,7 @@ struct catalog *open_catalog(const struct invocation *in);
 /* The option --catalog, shared by the commands that have it. */
 #define OPTION_CATALOG \
     { \
-        'c', "catalog", "FILE", \
-            "add a TOML file of your own [llms.NAME], [memories.NAME], [profiles]; or a database, for what its sweep added" \
+        'c', "catalog", "FILE", "add catalog entries of your own from a TOML file, or those of a sweep from its database" \
     }
 #define OPTION_RUN(otherwise) \
     { \
@@ -79,9 +78,9 @@ long long option_run(const struct invocation *in);
 /* The options of commands that print rows (cli/terminal.h). */
 #define OPTION_FORMAT \
     {'f', "format", "table|csv|json", "how to print rows (default: table)"}, \
-        {0, "wide", NULL, "lines as long as they get, not as the terminal is wide"}, \
+        {0, "wide", NULL, "do not fit lines to the width of the terminal"}, \
     { \
-        0, "no-pager", NULL, "print to the terminal itself, not through $DSE_PAGER, $PAGER or less" \
+        0, "no-pager", NULL, "print without a pager ($DSE_PAGER, $PAGER or less)" \
     }
 
 extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list, command_llm,

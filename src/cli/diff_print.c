@@ -211,7 +211,7 @@ static void say_inputs(const struct diff_model *m)
     for (size_t i = 0; i < m->n_inputs && i < SHOWN; i++)
         text_addf(&t, "%s%s %s -> %s", i ? ", " : "", m->inputs[i].name, m->inputs[i].from, m->inputs[i].to);
     if (m->n_inputs > SHOWN) text_addf(&t, " and %zu more", m->n_inputs - SHOWN);
-    terminal_say(stdout, "parameters that stand still and differ: %s%s", t.s, m->changed ? "" : "; they change no row");
+    terminal_say(stdout, "fixed parameters that differ: %s%s", t.s, m->changed ? "" : "; no row changes because of them");
     text_release(&t);
 }
 
@@ -248,9 +248,9 @@ static bool print_why(const struct diff_model *m)
     char evaluated[TEXT_NUMBER_MAX], changed[TEXT_NUMBER_MAX], refused[TEXT_NUMBER_MAX];
     if (!m->evaluated && !m->refused) return true;
     putchar('\n');
-    terminal_say(stdout, "%s: why, from %s of %s changed rows that were evaluated again", m->name,
+    terminal_say(stdout, "%s: causes of the changes, from %s of %s changed rows that were evaluated again", m->name,
                  text_count(evaluated, m->evaluated), text_count(changed, m->changed));
-    if (m->refused) terminal_say(stdout, "%s rows were not: %s", text_count(refused, m->refused), m->why_refused);
+    if (m->refused) terminal_say(stdout, "%s rows were not evaluated again: %s", text_count(refused, m->refused), m->why_refused);
     if (!m->n_causes) return true;
     struct output *o = output_new(stdout, OUTPUT_TABLE, NAMES("cause", "what", "rows", "moves at most"));
     why_people(m, o);

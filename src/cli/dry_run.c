@@ -10,6 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The values of an axis: "1 to 8" of numbers, "llama2-7b, llama3-8b" of names. */
+static void print_values(const struct field *f, const struct given *g)
+{
+    enum { FEW = 5 };
+    char buf[TEXT_NUMBER_MAX], hi[TEXT_NUMBER_MAX];
+    if (field_is_number(f)) {
+        printf("%s to %s", value_text(f, g->values[0], buf), value_text(f, g->values[g->n - 1], hi));
+        return;
+    }
+    for (uint64_t i = 0; i < g->n && i < FEW; i++) printf("%s%s", i ? ", " : "", value_text(f, g->values[i], buf));
+    if (g->n > FEW) printf(", ...");
+}
+
 static void print_axes(const struct binding *b)
 {
     char count[TEXT_NUMBER_MAX], lo[TEXT_NUMBER_MAX], hi[TEXT_NUMBER_MAX];
@@ -19,14 +32,17 @@ static void print_axes(const struct binding *b)
         if (!g->is_given || g->n < 2) continue;
         if (g->continuous)
             printf("  %-18s continuous, %s to %s %s%s\n", f->name, value_text(f, g->values[0], lo), value_text(f, g->values[1], hi),
-                   f->unit, g->log ? ", by the logarithm" : "");
-        else if (g->values)
-            printf("  %-18s %9s values, %s to %s %s\n", f->name, text_about_count(count, (double)g->n),
-                   value_text(f, g->values[0], lo), value_text(f, g->values[g->n - 1], hi), f->unit);
+                   f->unit, g->log ? ", on a log scale" : "");
         else
-            printf("  %-18s %9s values\n", f->name, text_about_count(count, (double)g->n));
+            printf("  %-18s %9s values", f->name, text_about_count(count, (double)g->n));
+        if (g->values && !g->continuous) {
+            printf(", ");
+            print_values(f, g);
+            printf("%s%s", *f->unit ? " " : "", f->unit);
+        }
+        if (!g->continuous) printf("\n");
         if (g->exact_added && g->values)
-            printf("    %s was added: the exact machine beside the lossy one ([quality] exact = false leaves it out)\n",
+            printf("    %s was added to compare with exact attention ([quality] exact = false leaves it out)\n",
                    value_text(f, g->values[g->n - 1], lo));
     }
 }
@@ -98,7 +114,8 @@ static bool print_outlook(const struct sweep_file *s, struct diags *diags)
            o.sampled < o.points ? text_count(sampled, o.sampled) : "", o.sampled < o.points ? " points" : "",
            text_count(near, o.neighbours), text_count(rows, first));
     print_cost(&o, first);
-    printf("\n  more where event level is slower: what lies behind such a point is looked at, too; at most %s rows\n",
+    printf("\n"
+           "  more where event level is slower, because the points behind such a point are evaluated, too; at most %s rows\n",
            text_count(limit, s->refine_runs));
     return true;
 }
@@ -111,9 +128,9 @@ static void print_search(const struct sweep_file *s)
     if (o->method != SEARCH_NONE)
         printf("search: %s%s%s\n", search_names[o->method], o->evaluations ? ", evaluations of each model: " : "",
                o->evaluations ? text_count(n, o->evaluations) : "");
-    if (s->keep == KEEP_FRONT) printf("rows are stored of the front alone\n");
+    if (s->keep == KEEP_FRONT) printf("only rows of the front are stored\n");
     if (s->keep == KEEP_SAMPLE)
-        printf("rows are stored of the front and of a sample of %s points\n", text_count(n, s->keep_points));
+        printf("only rows of the front and of a sample of %s points are stored\n", text_count(n, s->keep_points));
 }
 
 int dry_run(const struct sweep_file *s, struct diags *diags)
@@ -132,7 +149,7 @@ int dry_run(const struct sweep_file *s, struct diags *diags)
         printf("sample: %s, seed %llu%s\n", sample_names[s->sample.method], (unsigned long long)s->sample.seed,
                s->sample.scramble ? ", scrambled" : "");
     print_search(s);
-    if (s->known_quality) printf("quality is known: points that lose information, and nobody measured how much, are infeasible\n");
+    if (s->known_quality) printf("quality is known: a point whose loss nobody measured is infeasible\n");
     char *budget = budget_text(&s->budget);
     printf("quality: %s; designs that lose more are on no front\n", budget);
     free(budget);

@@ -5,6 +5,7 @@
 #include "cli/interrupt.h"
 #include "sim/gantt.h"
 #include "sim/timeline.h"
+#include "space/bug.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ bool events_options_allowed(const struct invocation *in, enum fidelity fidelity,
         ok = false;
     }
     if (option_has(in, "gantt") && format != OUTPUT_TABLE) {
-        usage_error(in, "--gantt is a picture: leave --format out, or take --timeline");
+        usage_error(in, "--gantt draws a picture: leave --format out, or use --timeline");
         ok = false;
     }
     return ok;
@@ -51,7 +52,7 @@ static bool unknown_ideal(const struct invocation *in, const char *name)
     while (dse_ideal_names[n]) n++;
     const char *near = text_nearest(name, dse_ideal_names, n);
     char *all = text_join(dse_ideal_names, ", ");
-    usage_error(in, "--ideal: \"%s\" cannot be idealised%s%s; what can: %s, all", name, near ? "; did you mean " : "",
+    usage_error(in, "--ideal: \"%s\" cannot be idealised%s%s; these can be: %s, all", name, near ? "; did you mean " : "",
                 near ? near : "", all);
     free(all);
     return false;
@@ -112,7 +113,7 @@ static bool open_watchers(const struct invocation *in, const struct dse_model *m
     dse_ps from, to;
     *w = (struct watchers){0};
     if (!parse_time(in, "from", &from) || !parse_time(in, "to", &to)) return false;
-    if (to && to <= from) return usage_error(in, "--to: not later than --from"), false;
+    if (to && to <= from) return usage_error(in, "--to must be later than --from"), false;
     if (path && !(w->timeline = timeline_open(path, m->name, in->diags))) return false;
     if (option_has(in, "gantt")) w->gantt = gantt_new(from, to);
     return true;
@@ -167,6 +168,14 @@ static bool close_watchers(const struct invocation *in, struct watchers *w, cons
     return ok;
 }
 
+bool eval_bug(const struct invocation *in, const struct model *m, const struct runner *r)
+{
+    char *bug = bug_text(m, runner_error(r));
+    diags_runtime(in->diags, NULL, "%s", bug);
+    free(bug);
+    return false;
+}
+
 bool events_run(struct events_run *ret, const struct invocation *in, struct design_point *p, struct dse_breakdown *breakdown)
 {
     struct watchers w;
@@ -181,7 +190,7 @@ bool events_run(struct events_run *ret, const struct invocation *in, struct desi
     bool ok = close_watchers(in, &w, runner_sim(ret->runner), known, &ret->chart) && end == RUN_DONE;
     if (end == RUN_REFUSED)
         diags_runtime(in->diags, NULL, "this point cannot be run at event level: %s", runner_error(ret->runner));
-    if (end == RUN_BROKEN) diags_runtime(in->diags, NULL, "a bug in model %s: %s", p->model->desc->name, runner_error(ret->runner));
+    if (end == RUN_BROKEN) eval_bug(in, p->model, ret->runner);
     if (end == RUN_FAILED)
         diags_runtime(in->diags, NULL, "the event level of %s failed, which is a bug of the model: %s", p->model->desc->name,
                       runner_error(ret->runner));

@@ -11,6 +11,9 @@ bool fidelity_parse(const struct invocation *in, const struct dse_model *m, enum
 /* Options that mean something at event level alone are an error without it. */
 bool events_options_allowed(const struct invocation *in, enum fidelity fidelity, enum output_format format);
 
+/* Add that the model's numbers cannot be, as the runner found. Always false. */
+bool eval_bug(const struct invocation *in, const struct model *m, const struct runner *r);
+
 /* A run at event level of one design point. */
 struct events_run {
     struct runner *runner;

@@ -25,7 +25,7 @@ static const char *why_null(const struct eval_answer *a, const struct field *f, 
 {
     const struct design_point *p = &a->point;
     if (a->fidelity == FIDELITY_EVENT_LEVEL && metrics_have(served_metrics, f->name))
-        return "it is of the closed form: event level runs one phase of each request";
+        return "only the closed form gives it: event level runs one phase of each request";
     return object == p->metrics ? metric_why_null(p->model, f, p->params, object, eval_why_no_mean(a)) : NULL;
 }
 
@@ -70,7 +70,7 @@ static void put_statistics(struct output *o, const struct eval_answer *a)
 static void put_standing(struct output *o, const struct eval_answer *a)
 {
     static const char *const what[] = {"attention is exact",
-                                       "attention is exact; the bits that weights or cache lack were not measured",
+                                       "attention is exact; the loss from fewer bits of weights or cache was not measured",
                                        "measured under these settings",
                                        "extended beyond the contexts that were measured",
                                        "measured, or extended, on another LLM with the same kind of attention",
@@ -129,7 +129,7 @@ static void put_assumed(struct output *o, const struct eval_answer *a)
 {
     const struct design_point *p = &a->point;
     const struct schema *params = &p->model->params;
-    if (!a->closed) put_note(o, a, "fidelity", fidelity_names[a->fidelity], "equations, or the machine carried out event by event");
+    if (!a->closed) put_note(o, a, "fidelity", fidelity_names[a->fidelity], "from equations, or from a simulation event by event");
     if (p->sweep.averages) put_requests(o, a);
     for (const char *const *name = assumed; *name; name++) put_param(o, a, schema_find(params, *name));
     for (size_t i = 0; i < params->n; i++)
@@ -166,5 +166,7 @@ void eval_print_metrics(const struct eval_answer *a, bool all)
     put_assumed(o, a);
     for (int g = 0; !a->point.reason && g < METRIC_GROUPS; g++) left += put_group(o, a, g, all);
     output_end(o);
-    if (left) printf("\n%zu more metrics: dse eval %s --all; all parameters: dse describe %s\n", left, model->name, model->name);
+    if (!left) return;
+    putchar('\n');
+    terminal_say(stdout, "%zu more metrics: dse eval %s --all; all parameters: dse describe %s", left, model->name, model->name);
 }

@@ -71,10 +71,10 @@ void eval_say_quality(const struct eval_answer *a, const char *const *assignment
     char *exact = find_exact(a, assignments, n), number[TEXT_NUMBER_MAX], percent[TEXT_NUMBER_MAX];
     const char *with = exact ? "; attention is exact with " : "";
     if (unknown)
-        terminal_say(stderr, "note: attention error unknown: %s; compare this point with no other%s%s", p->standing.unknown, with,
-                     exact ? exact : "");
+        terminal_say(stderr, "note: attention error unknown: %s; do not compare this point with others%s%s", p->standing.unknown,
+                     with, exact ? exact : "");
     else
-        terminal_say(stderr, "note: attention error %s: beyond %g, attention's output is off by %s %% of its norm%s%s",
+        terminal_say(stderr, "note: attention error %s is above %g: the output of attention is off by %s %% of its norm%s%s",
                      text_short_number(number, error), most_error, text_short_number(percent, 100 * error), with,
                      exact ? exact : "");
     free(exact);

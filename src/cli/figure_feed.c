@@ -63,7 +63,8 @@ void figure_feed_hint(const char *figure_path, const char *db, struct diags *dia
     static const char words[] = "no such table";
     for (size_t i = from; !db && i < diags->n; i++) {
         struct diag *g = &diags->list[i];
-        if (g->hint || strncmp(g->message, words, strlen(words)) != 0) continue;
+        if (strncmp(g->message, words, strlen(words)) != 0) continue;
+        free(g->hint);
         g->hint = xasprintf(
             "no database is open: name one, dse plot %s results/NAME.db, or the sweep that makes it, sweep = \"NAME\" under "
             "[figure]",

@@ -8,10 +8,10 @@
 
 /* The options of how to draw, shared by the commands that do: given to a figure. False with a usage error. */
 #define OPTIONS_FIGURE \
-    {0, "size", "single|double|slide", "a column of a paper (85 mm), both columns, a slide (default: the file's)"}, \
-        {0, "style", "light|dark", "colours of paper or of a dark slide (default: the file's)"}, \
+    {0, "size", "single|double|slide", "one column of a paper (85 mm), both columns, or a slide (default: the file's)"}, \
+        {0, "style", "light|dark", "colours for paper or for a dark slide (default: the file's)"}, \
     { \
-        0, "dpi", "N", "dots an inch of a PNG, 72 to 1200 (default: the file's, else 300)" \
+        0, "dpi", "N", "dots per inch of a PNG, 72 to 1200 (default: the file's, else 300)" \
     }
 bool figure_options(const struct invocation *in, struct figure *f);
 /* The path of a figure's picture, which stands beside the database: "results/NAME.png". The caller frees it. */

@@ -91,11 +91,13 @@ static bool print_unknown(struct printing *p)
     if (n == 0) return true;
     const size_t most = p->request->pick ? ROWS : p->request->limit;
     if (p->request->format == OUTPUT_TABLE) {
-        printf("\nNobody measured what these lose: a front of their own\n");
+        printf("\n"
+               "A separate front of points whose loss nobody measured\n");
         if (!front_print_rows(p, &(struct front_rows){.stored = true, .budget = budget, .limit = most})) return false;
     }
     if (p->request->summary && (p->request->format != OUTPUT_TABLE || (most && n > most)))
-        terminal_say(stderr, "front: %s points whose loss nobody measured, a front of their own (dse pareto %s --front unknown)",
+        terminal_say(stderr,
+                     "front: %s points whose loss nobody measured have a front of their own (dse pareto %s --front unknown)",
                      text_count(count, n), p->request->db);
     return true;
 }

@@ -13,7 +13,7 @@ static void text_objective(const struct printing *p, const char *column)
 {
     diags_input(p->diags, (struct srcloc){.file = p->request->db}, NULL,
                 "an objective is a column of numbers, such as tokens_per_s",
-                "%s holds names, not numbers: nothing can be more or less of it", column);
+                "%s holds names, not numbers, so it cannot be an objective", column);
 }
 
 void front_take_asked(struct printing *p)
@@ -156,7 +156,7 @@ static void say_goal(const struct printing *p, size_t points, uint64_t unknown)
     terminal_say(stderr, "front: %s points, %s%s", text_count(count, points), goal,
                  p->per_of_run ? ", as in the run (--per none: one front of all)" : "");
     if (unknown && p->front < p->goal.budget.n)
-        terminal_say(stderr, "front: without %s rows whose loss nobody measured (--front unknown: their own front)",
+        terminal_say(stderr, "front: %s rows whose loss nobody measured are left out (--front unknown shows a front of their own)",
                      text_count(count, unknown));
     free(goal);
 }

@@ -27,7 +27,7 @@ static bool check_run(const struct printing *p, const char *objectives, const ch
 {
     if (strcmp(status, "done") != 0)
         diags_warn(p->diags, (struct srcloc){.file = p->request->db}, NULL,
-                   "run %lld is not done (%s): this is of the points that it has; the command that began it goes on with it",
+                   "run %lld is not done (%s): this front has only its points so far; the same command as before continues the run",
                    (long long)p->run, status);
     return p->goal.n ||
            diags_runtime(p->diags, p->request->db, "run %lld has unreadable objectives \"%s\"", (long long)p->run, objectives);
@@ -100,8 +100,8 @@ static bool check_names(const struct printing *p, const char *const *names, size
 {
     for (size_t i = 0; i < n; i++)
         if (strpbrk(names[i], "\"'"))
-            return diags_runtime(p->diags, p->request->db, "run %lld speaks of %s, which is no name of dse's", (long long)p->run,
-                                 names[i]);
+            return diags_runtime(p->diags, p->request->db, "run %lld has the name %s, which is not a name of dse",
+                                 (long long)p->run, names[i]);
     return true;
 }
 

@@ -138,13 +138,15 @@ static int print_help(void)
     for (size_t i = 0; i < n_commands; i++) {
         if (commands[i]->hidden) continue;
         char *name = xasprintf("  %s", commands[i]->name);
-        print_beside(name, 12, commands[i]->summary);
+        print_beside(name, 14, commands[i]->summary);
         free(name);
     }
     printf("\nStart with:\n%s", commands_start);
     print_paragraphs(
-        "\ndse --plugin FILE COMMAND ... adds the models of a plug-in or of a file in TOML, and $DSE_PLUGINS those of several.\n"
-        "\ndse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
+        "\n"
+        "dse --plugin FILE COMMAND ... adds the models of a plug-in or of a TOML file. $DSE_PLUGINS names several such files.\n"
+        "\n"
+        "dse COMMAND --help explains a command. Exit status: 0 done, 1 failed while running, 2 bad usage or input,\n"
         "130 interrupted with the state saved.\n");
     return 0;
 }

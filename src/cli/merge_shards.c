@@ -100,7 +100,7 @@ bool merge_check_shards(const char *const *paths, size_t n, struct diags *diags)
     }
     if (broken > 1)
         ok = diags_input(diags, (struct srcloc){0}, NULL,
-                         "a sweep is another one when its file was edited in between; merge the shards of one sweep at a time",
+                         "a sweep whose file was edited in between is another sweep; merge the shards of one sweep at a time",
                          "shards of different sweeps, none of which is whole: %s", said.s);
     text_release(&said);
     parts_release(&p);
@@ -119,11 +119,11 @@ bool merge_say_missing(const char *db, struct diags *diags)
         char done[TEXT_NUMBER_MAX], planned[TEXT_NUMBER_MAX];
         const char *sweep = query_text(q, 0), *shard = query_text(q, 3);
         if (shard && *shard)
-            diags_warn(diags, (struct srcloc){.file = db}, NULL, "of %s only shard %s is there: its front is of that part alone",
+            diags_warn(diags, (struct srcloc){.file = db}, NULL, "%s: only shard %s is there, so the front covers only this part",
                        sweep ? sweep : "?", shard);
         else
             diags_warn(diags, (struct srcloc){.file = db}, NULL,
-                       "of %s %s of %s points are there: shards are missing, or not done; its front is of those alone",
+                       "%s: %s of %s points are there, and shards are missing or not done; the front covers only these points",
                        sweep ? sweep : "?", text_count(done, (uint64_t)query_i64(q, 1)),
                        text_count(planned, (uint64_t)query_i64(q, 2)));
     }

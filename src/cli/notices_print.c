@@ -6,6 +6,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Print a notice. Its further lines are to be copied: each is printed as it is. */
+static void say_notice(const char *text)
+{
+    const size_t n = strcspn(text, "\n");
+    terminal_say(stderr, "note: %.*s", (int)n, text);
+    if (!text[n]) return;
+    char *lines = text_printable(text + n + 1, SIZE_MAX);
+    fprintf(stderr, "%s\n", lines);
+    free(lines);
+}
 
 /* Print the texts that a query gives. */
 static bool print_texts(struct reader *r, const char *sql, struct diags *diags)
@@ -13,7 +25,7 @@ static bool print_texts(struct reader *r, const char *sql, struct diags *diags)
     struct query *q = query_new(r, sql, (struct srcloc){0}, diags);
     int status = q ? 1 : -1;
     while (status > 0 && (status = query_step(q, diags)) > 0)
-        if (query_text(q, 0)) terminal_say(stderr, "note: %s", query_text(q, 0));
+        if (query_text(q, 0)) say_notice(query_text(q, 0));
     query_free(q);
     return status == 0;
 }

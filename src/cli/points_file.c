@@ -235,7 +235,7 @@ static bool read_columns(struct reading *r)
         cells += empty;
     }
     if (ok && cells)
-        diags_note(r->diags, csv_table_header_loc(&f->table), NULL, "%zu cell%s empty, which is the parameter's default: of %s",
+        diags_note(r->diags, csv_table_header_loc(&f->table), NULL, "%zu cell%s empty, so the parameter has its default: of %s",
                    cells, cells == 1 ? " is" : "s are", names.s);
     text_release(&names);
     return ok;

@@ -32,7 +32,7 @@ static bool read_numbers(const struct invocation *in, const char *option, bool w
             usage_error(in, "--%s: \"%s\" is not a%s number from %s to %s", option, word, whole ? " whole" : "",
                         text_number(low, min), text_number(high, max));
         else if (*ret_n && v <= (*ret)[*ret_n - 1])
-            ok = usage_error(in, "--%s: %s does not grow; the numbers of the list must", option, word) == 0;
+            ok = usage_error(in, "--%s: %s is not above the number before it; the list must grow", option, word) == 0;
         free(word);
         if (!ok) return false;
         *ret = xrealloc(*ret, *ret_n + 1, sizeof **ret);
@@ -93,7 +93,7 @@ static void read_edges(struct profile_options *o, const struct invocation *in, b
     enum { LOWEST = -1000 };
     if (!option_has(in, "edges") || !takes_option(o->kind, "edges")) return;
     if (intervals_given) {
-        usage_error(in, "--edges: their number is that of the intervals; leave out -s intervals");
+        usage_error(in, "--edges sets the number of intervals; leave out -s intervals");
     } else if (read_numbers(in, "edges", false, LOWEST, -1e-6, &o->edges, &o->n_edges)) {
         if (o->n_edges + 1 < INTERVALS_MIN || o->n_edges + 1 > LOCALITY_INTERVALS_MAX)
             usage_error(in, "--edges: with %zu below 0 there are %zu intervals; %d to %d are possible", o->n_edges, o->n_edges + 1,
@@ -216,7 +216,7 @@ static void check_options(const struct profile_options *o, const struct invocati
         for (const struct profile_kind *k = profile_kinds; k->name; k++)
             if (takes_option(k, row->name)) text_addf(&of, "%s%s", of.n ? " and " : "", k->name);
         if (of.n && option_has(in, row->name) && !takes_option(o->kind, row->name))
-            usage_error(in, "--%s: only of --kind %s", row->name, of.s);
+            usage_error(in, "--%s is only for --kind %s", row->name, of.s);
         text_release(&of);
     }
 }
@@ -286,7 +286,7 @@ bool profile_options_read(struct profile_options *o, const struct invocation *in
     o->steps_given = steps != NULL;
     o->steps = steps && strcmp(steps, "half") == 0 ? 0 : option_integer(in, "steps", 1, 1 << 24, STEPS);
     if (o->kind->every_step && o->steps == 0)
-        usage_error(in, "--steps half: a recording has as many steps at every context; give their number");
+        usage_error(in, "--steps half: a recording has the same number of steps at every context; give this number");
     const bool intervals_given = read_settings(o, in);
     check_options(o, in);
     o->ends = (size_t)option_integer(in, "ends", 1, ENDS_MAX, 1);

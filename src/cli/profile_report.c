@@ -48,7 +48,7 @@ void report_fit_locality(struct profile_report *r)
             text_addf(&r->notes, "fit: %s = %.4g n^%.4g; standard errors %.2g and %.2g; deviates by %.2g %%\n", r->columns[c],
                       law.a, law.b, law.a_se, law.b_se, 100 * law.residual);
         else
-            text_addf(&r->notes, "fit: %s has no law a n^b: that takes three contexts and positive numbers\n", r->columns[c]);
+            text_addf(&r->notes, "fit: %s has no law a n^b, which needs three contexts and positive numbers\n", r->columns[c]);
     }
     free(x);
     free(y);

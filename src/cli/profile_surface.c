@@ -261,7 +261,8 @@ static size_t read_factors(const struct invocation *in, const char *text, struct
     }
     for (size_t i = 0; i < n && n > 1; i++)
         if (is_of_formats(ret[i].setting))
-            return usage_error(in, "--vary: of kv_bits, scales and group every combination is measured; leave out the *") == 0;
+            return usage_error(in, "--vary: every combination of kv_bits, scales and group is measured anyway; leave out the *") ==
+                   0;
     return n;
 }
 

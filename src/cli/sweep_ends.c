@@ -52,9 +52,9 @@ static void warn_idle_axes(const struct sweep_file *s, struct space *const *spac
         const struct given *g = &b->given[schema_index(&b->model->params, f)];
         size_t pairs;
         if (fidelity_not_reading(FIDELITY_CLOSED_FORM, f) || !is_idle(s, spaces, f, g->loc, &pairs)) continue;
-        char of[TEXT_NUMBER_MAX + sizeof " in  pairs that were looked at"] = "", count[TEXT_NUMBER_MAX];
-        if (pairs) snprintf(of, sizeof of, " in %s pairs that were looked at", text_count(count, pairs));
-        diags_warn(diags, g->loc, g->source_text, "%s moves no metric %s: rows that differ in it alone are equal%s", f->name,
+        char of[TEXT_NUMBER_MAX + sizeof " in  pairs that were checked"] = "", count[TEXT_NUMBER_MAX];
+        if (pairs) snprintf(of, sizeof of, " in %s pairs that were checked", text_count(count, pairs));
+        diags_warn(diags, g->loc, g->source_text, "%s changes no metric %s: rows that differ only in it are equal%s", f->name,
                    s->refine ? "in closed form" : "here", of);
     }
 }

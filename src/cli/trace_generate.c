@@ -78,7 +78,7 @@ static bool check_kinds(const struct invocation *in, const struct head_mixture *
 {
     for (size_t i = 0; i < in->n_options; i++)
         if (strcmp(in->options[i].row->name, "set") == 0 && strncmp(in->options[i].argument, "n=", 2) != 0) {
-            usage_error(in, "--set %s: of kinds that are fitted, n alone can be set", in->options[i].argument);
+            usage_error(in, "--set %s: with --kinds only n can be set", in->options[i].argument);
             return false;
         }
     for (size_t i = 1; i < m->n; i++)

@@ -118,9 +118,11 @@ static void put_wrong(const struct measured_set *set, const struct measured_sum 
     for (size_t i = 0; i < n; i++) wrong += measured_is_wrong(notes, &list[i]);
     if (!wrong) return;
     putchar('\n');
-    terminal_say(stdout,
-                 "What stays wrong: test rows off by more than their target in the mean, or %d and more biased by over %d %%:",
-                 MEASURED_MANY, MEASURED_BIAS);
+    terminal_say(
+        stdout,
+        "Regimes that stay wrong: the mean error of the test rows is above its target, or %d or more rows are biased by over %d "
+        "%%:",
+        MEASURED_MANY, MEASURED_BIAS);
     struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n; i++) {
         const struct measured_sum *s = &list[i];
@@ -133,7 +135,7 @@ static void put_wrong(const struct measured_set *set, const struct measured_sum 
         output_text(o, percent(true, true, s->mean, buf));
         output_text(o, percent(true, false, s->mean_abs, buf));
         output_text(o, target_of(measured_kind_of(notes, s->model, s->regime), buf));
-        output_text(o, cause ? cause->cause : "nobody said why (causes.toml)");
+        output_text(o, cause ? cause->cause : "no cause is known (causes.toml)");
     }
     output_end(o);
 }

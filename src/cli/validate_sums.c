@@ -130,7 +130,8 @@ static void print_evidence(const struct validation *list, size_t n)
                                           "MEAN %", "WORST %",  "WORST CLAIM", "COMPARED", "MODEL %", "NULL MODEL %"};
     terminal_say(
         stdout,
-        "What numbers are evidence of (docs/explanation/evidence.md); the null model copies the nearest published number of the same kind:");
+        "Strength of evidence (docs/explanation/evidence.md). The null model copies the nearest published number of the same "
+        "kind:");
     struct output *o = output_new(stdout, OUTPUT_TABLE, columns, sizeof columns / sizeof *columns);
     for (size_t m = 0; m < n; m++)
         for (int class = EVIDENCE_FITTED; class <= EVIDENCE_CLASSES; class ++) {
@@ -184,7 +185,7 @@ static char *member_note(const struct ensemble_member *m, const struct claim_con
     struct text t;
     text_init(&t);
     if (m->lost) text_addf(&t, "%zu numbers lost; ", m->lost);
-    if (fits && !m->fitted) text_add(&t, "cannot be fitted anew; ");
+    if (fits && !m->fitted) text_add(&t, "cannot be fitted again; ");
     if (c && m->value == c->alternatives[0]) text_add(&t, c->source);
     return text_detach(&t);
 }
@@ -218,8 +219,9 @@ void validate_print_ensembles(const struct validation *list, size_t n, enum outp
                                               "headline_pct", "headline_worst_pct", "source"};
     if (format == OUTPUT_TABLE)
         terminal_say(
-            stdout, "Errors held out, with every alternative value of every chosen constant; what is fitted is fitted anew (closed "
-                    "form):");
+            stdout,
+            "Errors of held-out numbers, with every alternative value of every chosen constant and fitted constants fitted again "
+            "(closed form):");
     struct output *o = output_new(stdout, format, format == OUTPUT_TABLE ? table : rows, sizeof table / sizeof *table);
     for (size_t m = 0; m < n; m++) print_ensemble(o, &list[m], format);
     output_end(o);

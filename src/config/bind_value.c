@@ -23,20 +23,23 @@ bool bind_error(const struct toml_doc *doc, const struct toml_node *node, const 
     return false;
 }
 
-/* Add an error about a name that is not allowed. The hint is the nearest name, and all of them when they are few. */
+/* Add an error about a name that is not allowed. The hint is the nearest name, and all of them when they are few, or choices. */
 static bool unknown_name(const struct toml_doc *doc, const struct toml_node *node, const struct field *f, const char *const *names,
                          size_t n, struct diags *diags)
 {
-    enum { FEW = 12 };
+    enum { FEW = 10 };
     if (diags_is_full(diags)) return false;
     struct text hint;
     text_init(&hint);
     const char *near = text_nearest(node->string, names, n);
     if (near) text_addf(&hint, "did you mean \"%s\"? ", near);
-    text_add(&hint, "There are: ");
-    for (size_t i = 0; i < n && i < FEW; i++) text_addf(&hint, "%s%s", i ? ", " : "", names[i]);
-    if (n > FEW) text_addf(&hint, ", ...; `dse list %s` shows all %zu", kind_plural(f->kind), n);
-    const char *word = f->type == DSE_TYPE_REF ? kind_singular(f->kind) : "choice";
+    const bool is_entry = f->type == DSE_TYPE_REF, all = !is_entry || n <= FEW;
+    if (all) text_add(&hint, "There are: ");
+    for (size_t i = 0; i < n && all; i++) text_addf(&hint, "%s%s", i ? ", " : "", names[i]);
+    if (!all)
+        text_addf(&hint, "`dse list %s` shows all %zu; entries of a file of your own need --catalog FILE (-c FILE)",
+                  kind_plural(f->kind), n);
+    const char *word = is_entry ? kind_singular(f->kind) : "choice";
     bool result =
         diags_input(diags, toml_loc(doc, node), doc->text, hint.s, "%s: there is no %s \"%s\"", f->name, word, node->string);
     text_release(&hint);

@@ -109,7 +109,7 @@ const char *budget_reason(const struct budget *b, const struct budget_row *row)
                                                                  [DSE_QUALITY_EXTENDED] = OVER "quality is extended",
                                                                  [DSE_QUALITY_OTHER_LLM] = OVER "quality is other-llm",
                                                                  [DSE_QUALITY_UNKNOWN] = OVER "quality is unknown",
-                                                                 [DSE_QUALITY_COUNT] = OVER "the model does not say what it loses"};
+                                                                 [DSE_QUALITY_COUNT] = OVER "the model does not state its loss"};
     return is_trusted(b, row) ? over : untrusted[trust_of(row)];
 }
 

@@ -152,7 +152,7 @@ static bool add_rows(const struct reading *r, int id, const struct toml_node *no
             continue;
         }
         for (int k = first; k < book->n_rows; k++)
-            if (book->rows[k].year == row.year) ok = complain(r, &rows[i], node->key, "its year stands here twice");
+            if (book->rows[k].year == row.year) ok = complain(r, &rows[i], node->key, "its year is here twice");
         book->rows = xrealloc(book->rows, (size_t)book->n_rows + 1, sizeof *book->rows);
         book->rows[book->n_rows++] = row;
     }

@@ -66,8 +66,8 @@ static void check_header(struct reader *r)
     struct text wanted;
     text_init(&wanted);
     for (size_t i = 0; i < t->n_columns; i++)
-        text_addf(&wanted, "%s%s", i == 0 ? "the header is: " : i == r->required ? "; then, if at all, " : ",", t->columns[i]);
-    r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, wanted.s, "the header is not the one of such a table");
+        text_addf(&wanted, "%s%s", i == 0 ? "the header is: " : i == r->required ? "; optional: " : ",", t->columns[i]);
+    r->ok = diags_input(r->diags, csv_table_header_loc(t), t->text, wanted.s, "the header is not that of such a table");
     r->is_other = true;
     text_release(&wanted);
 }

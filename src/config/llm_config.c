@@ -290,7 +290,7 @@ bool config_check_unread(struct llm_config *c)
     text_init(&unknown);
     add_unknown(c, c->text, false, &first, &unknown);
     if (c->nested) add_unknown(c, c->root, true, &first, &unknown);
-    char *what = xasprintf("keys that are not known of %s and may change its counts: %s", c->model_type, unknown.s);
+    char *what = xasprintf("unknown keys of %s, which may change a number of the entry: %s", c->model_type, unknown.s);
     if (first && c->approximate)
         leave_out(c, unknown.s, what);
     else if (first)

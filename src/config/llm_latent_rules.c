@@ -114,7 +114,7 @@ void llm_fill_latent(struct llm_config *c, struct dse_llm *m)
     take_indexer(c, m, d);
     check_layer_types(c, m);
     if (config_flag(c, "attention_bias", false))
-        config_cannot(c, "attention_bias", NULL, "attention_bias: biases of latent attention are in no count");
+        config_cannot(c, "attention_bias", NULL, "attention_bias: biases of latent attention are not counted");
     if (config_has(c, "mlp_bias")) llm_take_network_biases(c, "mlp_bias");
     if (!config_is_null(c, "n_routed_experts")) {
         llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");

@@ -30,7 +30,7 @@ void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise)
 
 void llm_take_network_biases(struct llm_config *c, const char *key)
 {
-    if (config_flag(c, key, false)) config_cannot(c, key, NULL, "%s: biases of the feed-forward network are in no count", key);
+    if (config_flag(c, key, false)) config_cannot(c, key, NULL, "%s: biases of the feed-forward network are not counted", key);
 }
 
 /* The shortest list that repeats to the same layers. */

@@ -61,9 +61,9 @@ void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m)
 static void take_state_biases(struct llm_config *c, const char *convolution, const char *projections)
 {
     if (!config_flag(c, convolution, true))
-        config_cannot(c, convolution, NULL, "%s: a convolution without bias is counted with one", convolution);
+        config_cannot(c, convolution, NULL, "%s: dse counts every convolution with a bias", convolution);
     if (config_flag(c, projections, false))
-        config_cannot(c, projections, NULL, "%s: biases of projections are in no count", projections);
+        config_cannot(c, projections, NULL, "%s: biases of projections are not counted", projections);
 }
 
 void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)

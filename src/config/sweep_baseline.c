@@ -27,7 +27,7 @@ static bool read_param(struct reading *r, struct binding *b, const struct toml_n
     if (!f) return unknown_key(r, b->model, node);
     if (node->type == TOML_ARRAY || node->type == TOML_TABLE)
         return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text,
-                           "a baseline is one point; what it leaves out of the workload is taken from each point",
+                           "a baseline is one point; a workload parameter that it leaves out has the value of each point",
                            "baseline: %s: one value is needed, not %s", f->name, node->type == TOML_ARRAY ? "a list" : "a range");
     return binding_set_node(b, f, r->doc, node, r->diags);
 }

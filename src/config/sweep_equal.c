@@ -59,7 +59,7 @@ static bool check_except(struct reading *r, const struct toml_node *except)
                         toml_type_name(node->type));
         else if (!r->model_missing)
             diags_unknown(r->diags, toml_loc(r->doc, node), r->doc->text, node->string, names, r->out->n_models,
-                          "`models` of [sweep] has all of its models", "the sweep has no model \"%s\"", node->string);
+                          "`models` of [sweep] lists the models of the sweep", "the sweep has no model \"%s\"", node->string);
     }
     free(names);
     return ok;
@@ -104,7 +104,7 @@ static const char *written(const struct toml_node *value, char *buf)
     return text_number(buf, number_of(value));
 }
 
-/* "gpu = "a100-80gb" is; ": the entries that have the value. */
+/* "a100-80gb has it; ", with the names in quotes: the entries that have the value. */
 static void add_fitting(struct text *hint, const struct equal *e, const struct binding *b, const struct field *names)
 {
     enum { FEW = 6 };
@@ -116,7 +116,7 @@ static void add_fitting(struct text *hint, const struct equal *e, const struct b
             continue;
         if (found++ < FEW) text_addf(hint, "%s\"%s\"", found > 1 ? ", " : "", entry->name);
     }
-    if (found) text_addf(hint, "%s %s on it; ", found > FEW ? ", ..." : "", found > 1 ? "are" : "is");
+    if (found) text_addf(hint, "%s %s it; ", found > FEW ? ", ..." : "", found > 1 ? "have" : "has");
 }
 
 /* Add that the model cannot have the value, because of what `why` says, which is freed; `names`: the parameter whose entry says
@@ -128,9 +128,9 @@ static bool refuse(struct reading *r, const struct equal *e, const struct bindin
     struct text hint;
     text_init(&hint);
     if (names) add_fitting(&hint, e, b, names);
-    text_addf(&hint, "%s = { value = %s%s%s, except = [\"%s\"] } leaves it as it is, and the run says so", e->term->name, quote,
+    text_addf(&hint, "%s = { value = %s%s%s, except = [\"%s\"] } keeps its own value, and the run notes this", e->term->name, quote,
               value, quote, name);
-    diags_input(r->diags, toml_loc(r->doc, e->value), r->doc->text, hint.s, "[equal] %s: %s cannot be put on %s: %s", e->term->name,
+    diags_input(r->diags, toml_loc(r->doc, e->value), r->doc->text, hint.s, "[equal] %s: %s cannot have %s: %s", e->term->name,
                 name, value, why);
     text_release(&hint);
     free(why);
@@ -197,12 +197,13 @@ static bool apply(struct reading *r, struct equal *e, struct binding *b)
     case EQUAL_BY_ENTRY: return check_entry(r, e, b, f);
     case EQUAL_ELSEWHERE:
         return refuse(r, e, b, NULL,
-                      xasprintf("it has it as %s, in %s; [params.%s] sets that", f->name, *f->unit ? f->unit : "another unit",
-                                b->model->desc->name));
+                      xasprintf("its parameter for it is %s, in %s; [params.%s] sets this one", f->name,
+                                *f->unit ? f->unit : "another unit", b->model->desc->name));
     case EQUAL_BY_NATURE:
         if (e->value->type != TOML_STRING && number_of(e->value) == e->term->without) return true;
-        return refuse(r, e, b, NULL, xasprintf("it has no parameter for it, which is %s", text_number(buf, e->term->without)));
-    default: return refuse(r, e, b, NULL, xasprintf("it has no parameter for it, and names no entry that says it"));
+        return refuse(r, e, b, NULL,
+                      xasprintf("it has no parameter for it, and its value is always %s", text_number(buf, e->term->without)));
+    default: return refuse(r, e, b, NULL, xasprintf("it has no parameter for it, and no catalog entry gives its value"));
     }
 }
 

@@ -52,11 +52,10 @@ static bool read_quality(struct reading *r, const struct toml_node *node)
 {
     if (node->type == TOML_STRING && strcmp(node->string, "known") == 0) return r->out->known_quality = true;
     const char *what = node->type == TOML_STRING ? node->string : toml_type_name(node->type);
-    return diags_input(
-        r->diags, toml_loc(r->doc, node), r->doc->text,
-        "points that lose information, and nobody measured how much, are infeasible then; a limit on a column has another name",
-        "quality: \"known\" is the one value that it can have, not %s%s%s", node->type == TOML_STRING ? "\"" : "", what,
-        node->type == TOML_STRING ? "\"" : "");
+    return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text,
+                       "with it, a point whose loss nobody measured is infeasible; a limit on a column needs another name",
+                       "quality: its only value is \"known\", not %s%s%s", node->type == TOML_STRING ? "\"" : "", what,
+                       node->type == TOML_STRING ? "\"" : "");
 }
 
 static bool read_list(struct reading *r, const char *section, bool columns, struct named_expr **ret, size_t *ret_n)

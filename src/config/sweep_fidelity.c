@@ -56,9 +56,8 @@ bool sweep_read_refine(struct reading *r)
     if (!runs && toml_get(table, "runs"))
         ok = false;
     else if (runs && (runs->integer < 1 || runs->integer > SWEEP_REFINE_RUNS_MAX))
-        ok = diags_input(r->diags, toml_loc(r->doc, runs), r->doc->text, NULL,
-                         "runs: %lld; at most so many event-level runs, from 1 to %d", (long long)runs->integer,
-                         SWEEP_REFINE_RUNS_MAX);
+        ok = diags_input(r->diags, toml_loc(r->doc, runs), r->doc->text, NULL, "runs: %lld is outside of 1 to %d event-level runs",
+                         (long long)runs->integer, SWEEP_REFINE_RUNS_MAX);
     else if (runs)
         r->out->refine_runs = (uint64_t)runs->integer;
     const struct toml_node *neighbours = toml_expect(r->doc, table, "neighbours", TOML_BOOLEAN, r->diags);

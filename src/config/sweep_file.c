@@ -37,8 +37,9 @@ const struct model *sweep_find_model(struct reading *r, const struct toml_node *
     if (m) return m;
     size_t n;
     const char *const *names = registry_names(&n);
-    diags_unknown(r->diags, toml_loc(r->doc, node), r->doc->text, node->string, names, n, "`dse list models` shows all",
-                  "there is no model \"%s\"", node->string);
+    diags_unknown(r->diags, toml_loc(r->doc, node), r->doc->text, node->string, names, n,
+                  "`dse list models` shows all; `dse --plugin FILE sweep ...` adds a model of your own", "there is no model \"%s\"",
+                  node->string);
     return NULL;
 }
 
@@ -130,7 +131,7 @@ static void warn_unread(struct reading *r, const struct toml_node *node, const c
 {
     diags_warn(r->diags, toml_loc(r->doc, node), r->doc->text, "%s%s%s is not read %s: %s", model ? model : "", model ? ": " : "",
                node->key, where,
-               node->type == TOML_ARRAY || node->type == TOML_TABLE ? "its values move no metric" : "it moves no metric");
+               node->type == TOML_ARRAY || node->type == TOML_TABLE ? "its values change no metric" : "it changes no metric");
 }
 
 /* Give one key of [params] to every model that has such a parameter. */

@@ -17,8 +17,8 @@ static bool read_limit(struct reading *r, enum budget_metric m, const struct tom
 {
     const char *key = budget_metrics[m];
     const bool least = budget_is_least(m);
-    const char *hint =
-        least ? "a share of attention from 0 to 1, 0.9" : "0 or more: 0.1 is a tenth of the output; inf: any that is known";
+    const char *hint = least ? "a share of attention from 0 to 1: for example 0.9"
+                             : "0 or more: 0.1 is a tenth of the output; inf: any known loss";
     if (node->type != TOML_INTEGER && node->type != TOML_FLOAT)
         return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, hint, "%s: a number is needed, not %s", key,
                            toml_type_name(node->type));
@@ -62,10 +62,9 @@ static bool read_trust(struct reading *r, const struct toml_node *table)
     if (!node) return toml_get(table, "trust") == NULL;
     for (int32_t t = 0; t < DSE_QUALITY_COUNT; t++)
         if (strcmp(node->string, dse_quality_names[t]) == 0) return r->out->budget.trust = t, true;
-    diags_unknown(
-        r->diags, toml_loc(r->doc, node), r->doc->text, node->string, dse_quality_names, DSE_QUALITY_COUNT,
-        "from the best to the worst: exact, rounded, measured, extended, other-llm, unknown; what is said and better is kept",
-        "there is no trust \"%s\"", node->string);
+    diags_unknown(r->diags, toml_loc(r->doc, node), r->doc->text, node->string, dse_quality_names, DSE_QUALITY_COUNT,
+                  "from best to worst: exact, rounded, measured, extended, other-llm, unknown; this trust and better ones are kept",
+                  "there is no trust \"%s\"", node->string);
     return false;
 }
 
@@ -127,7 +126,7 @@ bool sweep_read_quality(struct reading *r)
     for (int m = 0; table && m < BUDGET_METRICS; m++) ok = read_metric(r, table, (enum budget_metric)m, &counts[m]) && ok;
     if (!budget_settle(b, counts))
         ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text, "give one of them a single value",
-                         "two metrics have several budgets: which belong together nobody can tell");
+                         "two metrics have several budgets, so dse cannot tell which belong together");
     if (b->n == 0) budget_set_default(b);
     if (b->n > 1 && r->out->refine)
         ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text,

@@ -78,9 +78,9 @@ static bool read_mix(struct reading *r, const struct toml_node *node, struct par
     if (node->type == TOML_STRING) return add_part(r, ret, node->string, 1, toml_loc(r->doc, node));
     if (node->type != TOML_TABLE)
         return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text,
-                           node->type == TOML_ARRAY ? "mixes side by side are sweeps of their own; shares of one mix:"
-                                                      " mix = { chat = 0.7, summarization = 0.3 }"
-                                                    : shares_hint,
+                           node->type == TOML_ARRAY
+                               ? "a sweep has one mix, which may have shares: mix = { chat = 0.7, summarization = 0.3 }"
+                               : shares_hint,
                            "requests: mix is a name or a table of shares, not %s", toml_type_name(node->type));
     for (size_t i = 0; i < node->n; i++) ok = read_share(r, ret, &node->children[i]) && ok;
     if (node->n == 0) ok = diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, shares_hint, "requests: the mix is empty");
@@ -94,8 +94,9 @@ static bool read_points(struct reading *r, const struct toml_node *table, size_t
     *ret = POINTS_DEFAULT;
     if (!node) return toml_get(table, "points") == NULL;
     if (node->integer < 1 || node->integer > REQUEST_POINTS_MAX)
-        return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text, "how many requests stand for each mix; 64 if left out",
-                           "requests: points is 1 to %d, not %lld", (int)REQUEST_POINTS_MAX, (long long)node->integer);
+        return diags_input(r->diags, toml_loc(r->doc, node), r->doc->text,
+                           "the number of requests that stand for each mix (default: 64)", "requests: points is 1 to %d, not %lld",
+                           (int)REQUEST_POINTS_MAX, (long long)node->integer);
     *ret = (size_t)node->integer;
     return true;
 }
@@ -205,7 +206,7 @@ static bool check_ranges(struct reading *r, const struct model *m, const struct 
         char value[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
         if ((double)most > f->max)
             ok = diags_input(r->diags, toml_loc(r->doc, mix), r->doc->text, NULL,
-                             "requests: %s of a request is %s; in model %s it goes to %s", f->name,
+                             "requests: %s of a request is %s; in model %s it is at most %s", f->name,
                              text_count(value, (uint64_t)most), m->desc->name, text_count(limit, (uint64_t)f->max));
     }
     return ok;

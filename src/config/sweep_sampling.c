@@ -108,7 +108,7 @@ static bool check_search(struct reading *r, const struct toml_node *table)
                            "[search] looks for one front, and [quality] %s has several values", budget_metrics[s->budget.named]);
     if (s->search.method == SEARCH_EXACT && s->keep == KEEP_SAMPLE)
         return diags_input(r->diags, s->search.loc, r->doc->text, "keep = \"front\", or leave keep out",
-                           "an exact search evaluates few points; a sample of them says nothing of the space");
+                           "an exact search evaluates few points, which are no sample of the space");
     return true;
 }
 

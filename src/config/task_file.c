@@ -31,7 +31,7 @@ static bool check_words(const struct csv_table *t, size_t i, struct diags *diags
                          row->cells[TASK_BETTER]);
     for (size_t k = 0; k < i && ok; k++)
         if (is_same_point(&t->rows[k], row))
-            ok = diags_input(diags, csv_table_loc(t, i), t->text, NULL, "the score of line %d once more", t->rows[k].line);
+            ok = diags_input(diags, csv_table_loc(t, i), t->text, NULL, "the same score as in line %d", t->rows[k].line);
     return ok;
 }
 

@@ -87,11 +87,13 @@ struct dse_bill dse_bill_of_gpus(const struct dse_economics *e, double devices, 
 
 /* ---- why something is not known ------------------------------------------------------------------------------------------ */
 
-static const char no_area[] = "nobody publishes the area of its die", no_node[] = "there are no constants of its node",
-                  no_kind[] = "its memory does not say of what kind it is", no_reticle[] = "the die is larger than a reticle",
-                  no_edge[] = "there are more stacks of memory than the long edges of the die hold",
-                  no_price[] = "nobody publishes what it costs", no_rent[] = "nobody publishes what it is let for",
-                  no_book[] = "the model makes no bill";
+static const char no_area[] = "the area of its die is not published",
+                  no_node[] = "the book of costs has no constants of the chip's node",
+                  no_kind[] = "the memory's entry does not name the kind of DRAM",
+                  no_reticle[] = "the die is larger than a reticle",
+                  no_edge[] = "the die's long edges have no room for so many memory stacks",
+                  no_price[] = "its price is not published", no_rent[] = "its rent is not published",
+                  no_book[] = "this model computes no costs";
 
 static bool lacks(const struct dse_economics *e, int id)
 {

@@ -52,8 +52,8 @@ void dse_die_at(const struct dse_costs *book, int32_t area, double core_mm2, int
     ret->edge_there_mm = LONG_EDGES * dse_floor(dse_physical(book, DSE_C_reticle_long_mm) / edge) * edge;
 }
 
-static const char no_source[] = "no source has the area of this memory's interface in this node (area = \"core\" does without it)",
-                  no_edge[] = "the memory's interfaces need more die edge than the two long sides of a reticle have",
+static const char no_source[] = "no source gives the area of this memory's interface in this node (area = \"core\" needs none)",
+                  no_edge[] = "the memory interfaces need more die edge than the two long sides of a reticle",
                   no_reticle[] = "the die is larger than a reticle";
 
 const char *dse_die_check(const struct dse_costs *book, const struct dse_die *die)
@@ -72,7 +72,7 @@ bool dse_die_shortage(const struct dse_costs *book, const struct dse_die *die, c
     return reason == no_edge || reason == no_reticle;
 }
 
-const char dse_no_interface[] = "no source has the energy of this memory's interface (power = \"constant\" does without it)";
+const char dse_no_interface[] = "no source gives the energy of this memory's interface (power = \"constant\" needs none)";
 
 double dse_interface_joules(const struct dse_costs *book, const struct dse_memory *memory, double hop)
 {

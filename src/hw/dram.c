@@ -46,11 +46,11 @@ static const char from_memory[] = "entry of memory";
 
 const struct dse_param dse_dram_timing_fields[] = {
     DSE_PARAM_I64_UNIT(struct dse_dram_timing, interleave_bytes, "B", 1, 1048576,
-                       "contiguous addresses in one row of one channel before the next channel's turn", from_memory),
-    DSE_PARAM_I64_UNIT(struct dse_dram_timing, row_bytes, "B", 1, 1048576, "row of one bank of one channel", from_memory),
+                       "contiguous bytes in a row of one channel before the next channel", from_memory),
+    DSE_PARAM_I64_UNIT(struct dse_dram_timing, row_bytes, "B", 1, 1048576, "size of a row of one bank", from_memory),
     DSE_PARAM_I64(struct dse_dram_timing, banks, 1, 1024, "banks of a channel", from_memory),
-    DSE_PARAM_I64(struct dse_dram_timing, bank_groups, 1, 64, "groups the banks of a channel form", from_memory),
-    DSE_PARAM_I64(struct dse_dram_timing, queue_depth, 1, 65536, "bursts the controller holds for a channel and may reorder",
+    DSE_PARAM_I64(struct dse_dram_timing, bank_groups, 1, 64, "bank groups of a channel", from_memory),
+    DSE_PARAM_I64(struct dse_dram_timing, queue_depth, 1, 65536, "bursts that the controller queues and reorders per channel",
                   from_memory),
     DSE_PARAM_F64(struct dse_dram_timing, t_rcd_ns, "ns", 0, 1000, "activate to column command", from_memory),
     DSE_PARAM_F64(struct dse_dram_timing, t_rp_ns, "ns", 0, 1000, "precharge to activate", from_memory),
@@ -62,9 +62,9 @@ const struct dse_param dse_dram_timing_fields[] = {
                   from_memory),
     DSE_PARAM_F64(struct dse_dram_timing, t_faw_ns, "ns", 0, 1000, "window of four activates", from_memory),
     DSE_PARAM_F64(struct dse_dram_timing, row_command_ns, "ns", 0, 1000,
-                  "an activate and its precharge on the row-command bus, times the channels on that bus", from_memory),
-    DSE_PARAM_F64(struct dse_dram_timing, t_rfc_ns, "ns", 0, 10000, "refresh of all banks; 0 when refreshes hide", from_memory),
-    DSE_PARAM_F64(struct dse_dram_timing, t_refi_ns, "ns", 100, 100000, "from refresh to refresh", from_memory),
+                  "row-command bus time of an activate and its precharge, times the channels on the bus", from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_rfc_ns, "ns", 0, 10000, "refresh of all banks; 0: refreshes are hidden", from_memory),
+    DSE_PARAM_F64(struct dse_dram_timing, t_refi_ns, "ns", 100, 100000, "refresh interval", from_memory),
     DSE_PARAM_END,
 };
 
@@ -73,16 +73,16 @@ const char *const dse_dram_controller_names[] = {"row-hits", "first-ready", "ban
 static const char from_controller[] = "src/sim/dram_spec.h";
 
 const struct dse_param dse_dram_detail_fields[] = {
-    DSE_PARAM_ENUM(struct dse_dram_detail, controller, dse_dram_controller_names, "how the controller picks what is next",
+    DSE_PARAM_ENUM(struct dse_dram_detail, controller, dse_dram_controller_names, "scheduling policy of the memory controller",
                    from_controller),
     DSE_PARAM_I64(struct dse_dram_detail, bus_channels, 1, 16, "channels that share one command bus and one controller",
                   from_controller),
-    DSE_PARAM_I64(struct dse_dram_detail, command_buses, 1, 2, "2: rows and columns have a command bus each", from_controller),
-    DSE_PARAM_I64(struct dse_dram_detail, burst_clocks, 1, 64, "clocks that a burst takes on the data bus; sets the clock",
+    DSE_PARAM_I64(struct dse_dram_detail, command_buses, 1, 2, "command buses; 2: one for rows, one for columns", from_controller),
+    DSE_PARAM_I64(struct dse_dram_detail, burst_clocks, 1, 64, "clocks of a burst on the data bus; sets the clock",
                   from_controller),
-    DSE_PARAM_I64(struct dse_dram_detail, activate_clocks, 1, 16, "clocks that an activate takes on its bus; a precharge takes one",
+    DSE_PARAM_I64(struct dse_dram_detail, activate_clocks, 1, 16, "clocks of an activate on its command bus; a precharge takes one",
                   from_controller),
-    DSE_PARAM_I64(struct dse_dram_detail, bank_queue_depth, 1, 256, "bank-queues: commands that the queue of a bank holds",
+    DSE_PARAM_I64(struct dse_dram_detail, bank_queue_depth, 1, 256, "controller = bank-queues: commands in the queue of a bank",
                   from_controller),
     DSE_PARAM_F64(struct dse_dram_detail, t_cl_ns, "ns", 0, 1000, "read command to data", from_controller),
     DSE_PARAM_F64(struct dse_dram_detail, t_cwl_ns, "ns", 0, 1000, "write command to data", from_controller),
@@ -95,15 +95,18 @@ const struct dse_param dse_dram_detail_fields[] = {
     DSE_PARAM_F64(struct dse_dram_detail, t_wtr_l_ns, "ns", 0, 1000, "end of write data to read in the same bank group",
                   from_controller),
     DSE_PARAM_F64(struct dse_dram_detail, t_turn_ns, "ns", 0, 1000, "data bus idle between a read and a write", from_controller),
-    DSE_PARAM_F64(struct dse_dram_detail, vdd_v, "V", 0, 10, "supply of the core", from_controller),
-    DSE_PARAM_F64(struct dse_dram_detail, idd0_ma, "mA", 0, 100000, "of one device: activating and precharging every tRC",
+    DSE_PARAM_F64(struct dse_dram_detail, vdd_v, "V", 0, 10, "core supply voltage", from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd0_ma, "mA", 0, 100000, "current of one device: an activate and precharge every tRC",
                   from_controller),
-    DSE_PARAM_F64(struct dse_dram_detail, idd2n_ma, "mA", 0, 100000, "of one device: standby, all banks precharged",
+    DSE_PARAM_F64(struct dse_dram_detail, idd2n_ma, "mA", 0, 100000, "current of one device: standby, all banks precharged",
                   from_controller),
-    DSE_PARAM_F64(struct dse_dram_detail, idd3n_ma, "mA", 0, 100000, "of one device: standby, a bank active", from_controller),
-    DSE_PARAM_F64(struct dse_dram_detail, idd4r_ma, "mA", 0, 100000, "of one device: reading without pause", from_controller),
-    DSE_PARAM_F64(struct dse_dram_detail, idd4w_ma, "mA", 0, 100000, "of one device: writing without pause", from_controller),
-    DSE_PARAM_F64(struct dse_dram_detail, idd5_ma, "mA", 0, 100000, "of one device: refreshing all banks without pause",
+    DSE_PARAM_F64(struct dse_dram_detail, idd3n_ma, "mA", 0, 100000, "current of one device: standby, a bank active",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd4r_ma, "mA", 0, 100000, "current of one device: reading without pause",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd4w_ma, "mA", 0, 100000, "current of one device: writing without pause",
+                  from_controller),
+    DSE_PARAM_F64(struct dse_dram_detail, idd5_ma, "mA", 0, 100000, "current of one device: refreshing all banks without pause",
                   from_controller),
     DSE_PARAM_I64(struct dse_dram_detail, channel_devices, 1, 64, "devices that make up a channel", from_controller),
     DSE_PARAM_END,
@@ -113,7 +116,7 @@ const struct dse_param dse_dram_detail_fields[] = {
 #define RATE_ROWS(S) \
     DSE_PARAM_I64(S, channels, 1, 65536, "DRAM channels, each with a data bus of its own", from_memory), \
         DSE_PARAM_F64(S, channel_gbs, "GB/s", 0.01, 10000, "peak of one channel", from_memory), \
-        DSE_PARAM_F64(S, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy to move a bit between DRAM and chip", from_memory)
+        DSE_PARAM_F64(S, dram_pj_per_bit, "pJ/bit", 0, 1000, "energy of moving data between DRAM and chip", from_memory)
 #define CAPACITY_ROW(S) DSE_PARAM_F64(S, capacity_gib, "GiB", 0.001, 1048576, "capacity of all channels together", from_memory)
 #define CHANNEL_ROWS(S) \
     RATE_ROWS(S), DSE_PARAM_I64_UNIT(S, burst_bytes, "B", 1, 4096, "smallest access of a channel", from_memory), CAPACITY_ROW(S), \
@@ -123,7 +126,8 @@ const char *const dse_memory_kind_names[] = {"other",  "hbm2",   "hbm2e", "hbm3"
                                              "lpddr4", "lpddr5", "gddr5", "gddr6", "gddr6x", "gddr7", NULL};
 _Static_assert(sizeof dse_memory_kind_names / sizeof *dse_memory_kind_names == DSE_MEMORY_KINDS + 1, "every kind has its word");
 const struct dse_param dse_memory_make_fields[] = {
-    DSE_PARAM_ENUM(struct dse_memory_make, kind, dse_memory_kind_names, "what its costs are found by", "docs/explanation/cost.md"),
+    DSE_PARAM_ENUM(struct dse_memory_make, kind, dse_memory_kind_names, "kind of DRAM, by which its costs are looked up",
+                   "docs/explanation/cost.md"),
     DSE_PARAM_END,
 };
 
@@ -137,10 +141,10 @@ const struct dse_param dse_memory_fields[] = {
 static const char *const other_ways_to_say_it[] = {"channels", "channel_gbs", NULL};
 
 #define DRAM_ROWS(S) \
-    DSE_PARAM_REF(S, memory, struct dse_memory, DSE_KIND_MEMORY, "the DRAM subsystem; sets the defaults of the rows below", \
-                  "catalog/memories.toml"), \
+    DSE_PARAM_REF(S, memory, struct dse_memory, DSE_KIND_MEMORY, \
+                  "the DRAM subsystem; sets the defaults of the other DRAM parameters", "catalog/memories.toml"), \
         DSE_PARAM_F64_AUTO(S, bandwidth_gbs, "GB/s", 0.01, 1000000, other_ways_to_say_it, \
-                           "peak of all channels; sets how many there are; auto: channels * channel_gbs", from_memory), \
+                           "peak of all channels; sets the number of channels; auto: channels * channel_gbs", from_memory), \
         DSE_PARAM_F64(S, dram_efficiency, "", 0.01, 1, "share of the peak that long streams reach", \
                       "docs/explanation/hardware.md")
 
@@ -179,7 +183,7 @@ static const char *refuse_timing(const struct dse_dram_timing *t, int64_t burst_
     if (t->interleave_bytes % burst_bytes != 0) return "interleave_bytes is not a multiple of burst_bytes";
     if (t->row_bytes % t->interleave_bytes != 0) return "row_bytes is not a multiple of interleave_bytes";
     if (t->banks % t->bank_groups != 0) return "banks is not a multiple of bank_groups";
-    if (t->t_rfc_ns >= t->t_refi_ns) return "t_rfc_ns is not below t_refi_ns: nothing but refresh";
+    if (t->t_rfc_ns >= t->t_refi_ns) return "t_rfc_ns is not below t_refi_ns: the DRAM would only refresh";
     if (t->t_ras_ns < t->t_rcd_ns) return "t_ras_ns is below t_rcd_ns: a row would be closed before it is open";
     if (t->t_rfc_ns > 0 && t->t_rfc_ns < t->t_ras_ns + t->t_rp_ns)
         return "t_rfc_ns is above 0 and below t_ras_ns + t_rp_ns: a refresh opens and closes a row";
@@ -193,8 +197,8 @@ const char *dse_memory_check(const struct dse_memory *memory)
     const char *why = refuse_timing(t, memory->burst_bytes);
     if (why) return why;
     if (t->t_ras_ns < k->t_rcd_wr_ns) return "t_ras_ns is below t_rcd_wr_ns: a row would be closed before it is open";
-    if (k->t_rrd_l_ns < t->t_rrd_ns) return "t_rrd_l_ns is below t_rrd_ns: one bank group is not faster than two";
-    if (k->t_wtr_l_ns < k->t_wtr_s_ns) return "t_wtr_l_ns is below t_wtr_s_ns: one bank group is not faster than two";
+    if (k->t_rrd_l_ns < t->t_rrd_ns) return "t_rrd_l_ns is below t_rrd_ns: the same bank group cannot be faster than another";
+    if (k->t_wtr_l_ns < k->t_wtr_s_ns) return "t_wtr_l_ns is below t_wtr_s_ns: the same bank group cannot be faster than another";
     if (k->idd4r_ma < k->idd3n_ma) return "idd4r_ma is below idd3n_ma: reading would give energy";
     if (k->idd4w_ma < k->idd3n_ma) return "idd4w_ma is below idd3n_ma: writing would give energy";
     if (k->idd5_ma < k->idd3n_ma) return "idd5_ma is below idd3n_ma: refreshing would give energy";

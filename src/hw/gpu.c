@@ -2,25 +2,24 @@
 #include <dse/catalog.h>
 
 const struct dse_param dse_gpu_power_fields[] = {
-    DSE_PARAM_F64(struct dse_gpu_power, idle_w, "W", 0, 1000, "power of the board with no work", ""),
+    DSE_PARAM_F64(struct dse_gpu_power, idle_w, "W", 0, 1000, "idle power of the board", ""),
     DSE_PARAM_END,
 };
 
 #define G struct dse_gpu_kernels
 const struct dse_param dse_gpu_kernel_fields[] = {
-    DSE_PARAM_F64(G, kernel_stream_share, "", 0.01, 1, "share of the peak bandwidth that measured kernels read at", ""),
-    DSE_PARAM_F64(G, gemm_fixed_cycles, "", 0, 1e6, "cycles of a measured GEMM before and after its work", ""),
+    DSE_PARAM_F64(G, kernel_stream_share, "", 0.01, 1, "share of the peak bandwidth that measured kernels reach", ""),
+    DSE_PARAM_F64(G, gemm_fixed_cycles, "", 0, 1e6, "fixed cycles of a measured GEMM, before and after its work", ""),
     DSE_PARAM_F64(G, attention_kernels, "", 1, 3,
-                  "kernels of decode attention: 3 write the cache, attend in parts, sum them; 2 sum inside; 1 does all", ""),
-    DSE_PARAM_F64(G, gemm_tensor_share, "", 0.01, 1, "share of the tensor cores' peak that a measured GEMM keeps", ""),
-    DSE_PARAM_F64(G, attention_tensor_share, "", 0.01, 1, "the same of attention", ""),
-    DSE_PARAM_F64(G, gemm_reach_bytes, "B", 1, 4096, "bytes a cycle that feed the tensor cores of an SM", ""),
-    DSE_PARAM_F64(G, attention_block_cycles, "", 0, 1e6, "cycles of a block of prefill attention besides its tiles", ""),
-    DSE_PARAM_F64(G, gemm_narrow_share, "", 0.01, 1, "gemm_tensor_share of operands of 8 bits and fewer, over that of 16", ""),
-    DSE_PARAM_F64(G, l2_copies, "", 1, 16, "copies of a line that the last-level cache may hold, one in each of its partitions",
-                  ""),
-    DSE_PARAM_F64(G, kernels_borrowed, "", 0, 1, "1: the constants that are fitted are of GPUs of another generation", ""),
-    DSE_PARAM_F64(G, kernel_cache_bytes, "B", 0.1, 4096, "bytes a cycle from the last-level cache to an SM, in measured kernels",
+                  "kernels of decode attention; 3: cache write, partial attention, sum; 2: sum fused; 1: all fused", ""),
+    DSE_PARAM_F64(G, gemm_tensor_share, "", 0.01, 1, "share of the tensor cores' peak that a measured GEMM reaches", ""),
+    DSE_PARAM_F64(G, attention_tensor_share, "", 0.01, 1, "share of the tensor cores' peak that measured attention reaches", ""),
+    DSE_PARAM_F64(G, gemm_reach_bytes, "B", 1, 4096, "bytes per cycle that feed an SM's tensor cores", ""),
+    DSE_PARAM_F64(G, attention_block_cycles, "", 0, 1e6, "cycles of a prefill attention block besides its tiles", ""),
+    DSE_PARAM_F64(G, gemm_narrow_share, "", 0.01, 1, "gemm_tensor_share at 8 bits or fewer, over its value at 16", ""),
+    DSE_PARAM_F64(G, l2_copies, "", 1, 16, "copies of a line in the last-level cache, at most one per partition", ""),
+    DSE_PARAM_F64(G, kernels_borrowed, "", 0, 1, "1: the fitted constants come from another GPU generation", ""),
+    DSE_PARAM_F64(G, kernel_cache_bytes, "B", 0.1, 4096, "bytes per cycle from the last-level cache to an SM, in measured kernels",
                   ""),
     DSE_PARAM_END,
 };
@@ -28,11 +27,11 @@ const struct dse_param dse_gpu_kernel_fields[] = {
 
 #define L struct dse_gpu_link
 const struct dse_param dse_gpu_link_fields[] = {
-    DSE_PARAM_F64(L, link_gbs, "GB/s", 0.1, 1e5, "out of a device over its links, one direction", ""),
+    DSE_PARAM_F64(L, link_gbs, "GB/s", 0.1, 1e5, "bandwidth of all links of a device, one direction", ""),
     DSE_PARAM_F64(L, link_share, "", 0.01, 1, "share of a link's rate that all-reduces reach", ""),
-    DSE_PARAM_F64(L, multicast_share, "", 0, 1, "share of it at which switches add and spread; 0: they cannot", ""),
-    DSE_PARAM_F64(L, linked_devices, "", 1, 64, "devices that links join; more go through the host", ""),
-    DSE_PARAM_F64(L, host_path_gbs, "GB/s", 0.1, 1e5, "path of the host that hops without a link share", ""),
+    DSE_PARAM_F64(L, multicast_share, "", 0, 1, "share of link_gbs at which switches reduce and multicast; 0: switches cannot", ""),
+    DSE_PARAM_F64(L, linked_devices, "", 1, 64, "devices that the links join; larger groups go through the host", ""),
+    DSE_PARAM_F64(L, host_path_gbs, "GB/s", 0.1, 1e5, "bandwidth of the host path that hops without a link share", ""),
     DSE_PARAM_END,
 };
 #undef L
@@ -42,9 +41,9 @@ const struct dse_param dse_trade_fields[] = {
     DSE_PARAM_F64(T, low_usd, "usd", 1, 1e6, "price of the board, at least", ""),
     DSE_PARAM_F64(T, price_usd, "usd", 1, 1e6, "price of the board", ""),
     DSE_PARAM_F64(T, high_usd, "usd", 1, 1e6, "price of the board, at most", ""),
-    DSE_PARAM_F64(T, low_usd_h, "usd/h", 0.01, 1e3, "rent of an hour, at least", ""),
-    DSE_PARAM_F64(T, rent_usd_h, "usd/h", 0.01, 1e3, "rent of an hour", ""),
-    DSE_PARAM_F64(T, high_usd_h, "usd/h", 0.01, 1e3, "rent of an hour, at most", ""),
+    DSE_PARAM_F64(T, low_usd_h, "usd/h", 0.01, 1e3, "rent, at least", ""),
+    DSE_PARAM_F64(T, rent_usd_h, "usd/h", 0.01, 1e3, "rent", ""),
+    DSE_PARAM_F64(T, high_usd_h, "usd/h", 0.01, 1e3, "rent, at most", ""),
     DSE_PARAM_F64(T, node_nm, "nm", 1, 1000, "node of its dies", ""),
     DSE_PARAM_END,
 };
@@ -53,16 +52,17 @@ const struct dse_param dse_trade_fields[] = {
 const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_I64(struct dse_gpu, sms, 1, 4096, "streaming multiprocessors, or compute units", ""),
     DSE_PARAM_F64(struct dse_gpu, clock_ghz, "GHz", 0.1, 10, "boost clock", ""),
-    DSE_PARAM_F64(struct dse_gpu, tensor_tflops, "Tflop/s", 0.1, 1e5, "peak of the tensor cores, fp16 with fp32 sums, dense", ""),
-    DSE_PARAM_F64(struct dse_gpu, vector_tflops, "Tflop/s", 0.1, 1e5, "peak of fp32 outside of the tensor cores", ""),
-    DSE_PARAM_F64(struct dse_gpu, bandwidth_gbs, "GB/s", 1, 1e5, "peak of the DRAM", ""),
-    DSE_PARAM_F64(struct dse_gpu, capacity_gib, "GiB", 0.1, 1e5, "of the DRAM", ""),
+    DSE_PARAM_F64(struct dse_gpu, tensor_tflops, "Tflop/s", 0.1, 1e5, "dense peak of the tensor cores, fp16 with fp32 accumulation",
+                  ""),
+    DSE_PARAM_F64(struct dse_gpu, vector_tflops, "Tflop/s", 0.1, 1e5, "peak fp32 rate outside the tensor cores", ""),
+    DSE_PARAM_F64(struct dse_gpu, bandwidth_gbs, "GB/s", 1, 1e5, "peak DRAM bandwidth", ""),
+    DSE_PARAM_F64(struct dse_gpu, capacity_gib, "GiB", 0.1, 1e5, "DRAM capacity", ""),
     DSE_PARAM_F64(struct dse_gpu, l1_kib, "KiB", 8, 4096, "L1 data cache of one SM", ""),
     DSE_PARAM_F64(struct dse_gpu, l2_mib, "MiB", 0.1, 4096, "last-level cache", ""),
-    DSE_PARAM_I64_UNIT(struct dse_gpu, l1_bytes, "B", 1, 4096, "bytes a cycle to or from the L1 cache of one SM", ""),
+    DSE_PARAM_I64_UNIT(struct dse_gpu, l1_bytes, "B", 1, 4096, "bytes per cycle to or from the L1 cache of one SM", ""),
     DSE_PARAM_F64(struct dse_gpu, board_power_w, "W", 1, 5000, "power limit of the board", ""),
     DSE_PARAM_F64(struct dse_gpu, die_mm2, "mm2", 1, 5000, "area of the die, or of all dies", ""),
-    DSE_PARAM_F64(struct dse_gpu, dram_pj_per_bit, "pJ/bit", 0.1, 100, "DRAM energy a bit moved", ""),
+    DSE_PARAM_F64(struct dse_gpu, dram_pj_per_bit, "pJ/bit", 0.1, 100, "DRAM energy of moved data", ""),
     DSE_EMBED_OPTIONAL(struct dse_gpu, make, struct dse_memory_make, dse_memory_make_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, power, struct dse_gpu_power, dse_gpu_power_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, kernels, struct dse_gpu_kernels, dse_gpu_kernel_fields),

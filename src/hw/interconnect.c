@@ -285,7 +285,7 @@ void dse_exchange_at(const struct dse_links *l, const struct dse_exchange *x, st
 
 const char *dse_links_check(const struct dse_links *l, double devices)
 {
-    static const char too_many[] = "more devices than the interconnect and what is beyond it join";
+    static const char too_many[] = "more devices than interconnect and outer_interconnect can join";
     return devices > (double)l->linked_devices * (double)l->outer_interconnect->linked_devices ? too_many : NULL;
 }
 

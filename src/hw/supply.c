@@ -95,7 +95,7 @@ bool dse_supply_reaches(const struct dse_costs *book, const struct dse_technolog
            dse_supply_at(book, node, published_nm, published_ghz, clock_ghz, &s);
 }
 
-const char dse_too_fast[] = "the clock is faster than the highest supply of the node allows (power = \"constant\" does not ask)";
+const char dse_too_fast[] = "the clock needs more than the highest supply voltage of the node (power = \"constant\" ignores it)";
 
 bool dse_supply_shortage(const struct dse_supply *supply, double clock_ghz, const char *reason, struct dse_shortage *ret)
 {

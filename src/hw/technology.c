@@ -39,7 +39,7 @@ const char *dse_tech_sram_beyond(const struct dse_technology *to, double from_nm
 {
     enum { ALIKE_NM = 20 }; /* down to there bit cells shrank as logic did */
     if (to->node_nm == from_nm || to->node_nm >= ALIKE_NM || !isnan(to->sram_area)) return NULL;
-    return "the area of SRAM goes by that of logic, which has shrunk more below 20 nm (a technology of method tsmc has bit cells)";
+    return "SRAM area is scaled like logic, which shrank more below 20 nm (technologies of method tsmc have bit cells)";
 }
 
 /* Is it a supply of the node of `at` that the metric is known for? */

@@ -17,7 +17,7 @@ void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret)
         return;
     }
     dse_standing_measured(ret, dse_cache_measured_on(s),
-                          q.extended ? "quality is extended beyond the contexts that were measured (surface)" : NULL);
+                          q.extended ? "quality is extended beyond the measured contexts (surface)" : NULL);
 }
 
 const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metric)
@@ -35,6 +35,6 @@ const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metr
     if (strcmp(metric, "retained_mass") == 0) asked.arithmetic = NULL; /* which loses none */
     const char *why = dse_cache_quality(&asked, &q);
     if (why || !spread || !isnan(q.error_sd)) return why;
-    return s->cache->quality_from == DSE_FROM_SURFACE ? "the quality file does not say how heads differ (surface)"
-                                                      : "a retention profile does not say how heads differ (quality_from)";
+    return s->cache->quality_from == DSE_FROM_SURFACE ? "the quality file has no spread over heads (surface)"
+                                                      : "retention profiles have no spread over heads (quality_from)";
 }

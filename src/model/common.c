@@ -14,38 +14,35 @@ const char *const dse_bound_names[] = {"compute", "dram", "latency", NULL};
 _Static_assert(sizeof dse_bound_names / sizeof *dse_bound_names == DSE_BOUND_COUNT + 1, "every bound has a name");
 
 const struct dse_metric dse_common_metrics[] = {
-    DSE_METRIC_F64(struct dse_common, tokens_per_s, "1/s", DSE_MORE, "tokens a second, all sequences of the batch together", ""),
+    DSE_METRIC_F64(struct dse_common, tokens_per_s, "1/s", DSE_MORE, "token throughput, all sequences of the batch together", ""),
     DSE_METRIC_F64(struct dse_common, latency_us, "us", DSE_LESS, "time of one step, as one user waits for it", ""),
     DSE_METRIC_F64(struct dse_common, attention_us, "us", DSE_LESS, "part of latency_us spent in attention", ""),
-    DSE_METRIC_F64(struct dse_common, energy_mj, "mJ", DSE_LESS, "energy a token, chip and DRAM", ""),
+    DSE_METRIC_F64(struct dse_common, energy_mj, "mJ", DSE_LESS, "energy per token, chip and DRAM", ""),
     DSE_METRIC_F64(struct dse_common, power_w, "W", DSE_LESS, "average power, chip and DRAM", ""),
     DSE_METRIC_F64(struct dse_common, area_mm2, "mm2", DSE_LESS,
-                   "chip area: logic, SRAM and, where they are counted, memory interfaces and network", ""),
-    DSE_METRIC_F64(struct dse_common, dram_mib, "MiB", DSE_LESS, "DRAM traffic a token", ""),
-    DSE_METRIC_F64(struct dse_common, compute_utilization, "", DSE_MORE, "operations done over what the peak would do in the time",
-                   ""),
-    DSE_METRIC_F64(struct dse_common, dram_utilization, "", DSE_MORE,
-                   "bytes moved over what the peak bandwidth would move in the time", ""),
-    DSE_METRIC_ENUM(struct dse_common, bound, dse_bound_names, "what limits the larger share of the step", ""),
+                   "chip area: logic, SRAM and, if counted, memory interfaces and network", ""),
+    DSE_METRIC_F64(struct dse_common, dram_mib, "MiB", DSE_LESS, "DRAM traffic per token", ""),
+    DSE_METRIC_F64(struct dse_common, compute_utilization, "", DSE_MORE, "achieved operation rate over the peak rate", ""),
+    DSE_METRIC_F64(struct dse_common, dram_utilization, "", DSE_MORE, "achieved DRAM bandwidth over the peak bandwidth", ""),
+    DSE_METRIC_ENUM(struct dse_common, bound, dse_bound_names, "bottleneck of the largest share of the step", ""),
     DSE_METRIC_ENUM(struct dse_common, dollars, dse_dollars_names,
-                    "of usd_per_mtoken: cost of what is made, price of what is sold, or rent; system_usd is cost or price",
+                    "basis of usd_per_mtoken: manufacturing cost, purchase price or rent; system_usd never uses rent",
                     "docs/explanation/cost.md"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, die_usd, "usd", DSE_LESS,
                            "price of a good die, tested, with its share of design and masks", "docs/explanation/cost.md, C5"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, design_usd, "usd", DSE_LESS,
-                           "part of system_usd: design and masks, of as many chips as `units` says",
-                           "docs/explanation/cost.md, C24"),
+                           "part of system_usd: design and masks, spread over `units` chips", "docs/explanation/cost.md, C24"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, system_usd, "usd", DSE_LESS,
                            "price of all devices: dies, memory, packages, share of servers", "docs/explanation/cost.md, C19"),
     DSE_METRIC_F64_OR_NULL(
         struct dse_common, usd_per_mtoken, "usd/Mtoken", DSE_LESS,
-        "a million tokens of the phase (of decode: those that are generated, not their prompts): machine, building, "
-        "electricity over its life, or its rent",
+        "cost of a million tokens of the phase (decode: generated tokens only): machine, building and electricity, "
+        "or rent",
         "docs/explanation/cost.md, C20"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, embodied_kgco2, "kgCO2e", DSE_LESS, "carbon of making all devices",
                            "docs/explanation/cost.md, C21"),
     DSE_METRIC_F64_OR_NULL(struct dse_common, gco2_per_mtoken, "gCO2e/Mtoken", DSE_LESS,
-                           "carbon of a million tokens of the phase: of making and of working", "docs/explanation/cost.md, C22"),
+                           "carbon of a million tokens of the phase: manufacturing and operation", "docs/explanation/cost.md, C22"),
     DSE_METRIC_END,
 };
 
@@ -189,19 +186,19 @@ const char *dse_why_not_apart(int32_t power, const char *metric)
     static const char *const apart[] = {"energy_clock_mj", "energy_leakage_mj", "energy_interface_mj", "supply_v"};
     if (power != DSE_POWER_CONSTANT) return NULL;
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
-        if (strcmp(metric, apart[i]) == 0) return "published watts are not told apart, and have no supply (power = \"constant\")";
+        if (strcmp(metric, apart[i]) == 0)
+            return "published power has no split by cause and no supply voltage (power = \"constant\")";
     return NULL;
 }
 
 const char *dse_area_unpriced(double clock_ghz, double published_ghz)
 {
-    return clock_ghz == published_ghz ? NULL
-                                      : "the area is that of the published clock: no source says how it grows with the clock";
+    return clock_ghz == published_ghz ? NULL : "area_mm2 is of the published clock: no source relates area to clock (clock_ghz)";
 }
 
 const char *dse_area_without_edges(int32_t area)
 {
-    return area == DSE_AREA_CORE ? "dollars and carbon are of a die without memory interfaces and network (area = \"core\")" : NULL;
+    return area == DSE_AREA_CORE ? "dollars and carbon exclude the die's memory interfaces and network (area = \"core\")" : NULL;
 }
 
 double dse_parts_joules(const struct dse_parts *p, double seconds, double bytes)

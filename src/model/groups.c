@@ -16,12 +16,12 @@
 const struct group param_groups[] = {
     [GROUP_WORKLOAD] = {"workload", "the LLM and its step", NAMES("llm", "phase", "batch", "context", "weight_bits", "kv_bits")},
     [GROUP_MACHINE] = {"machine", "the chip itself", NAMES("gpu", "npu", "fpga", "engine")},
-    [GROUP_CACHE] = {"cache", "lossy techniques, and where their error comes from",
+    [GROUP_CACHE] = {"cache", "lossy techniques of the cache, and the source of their error",
                      NAMES("eviction", "eviction_ratio", "kv_format", "surface", "task")},
     [GROUP_MEMORY] = {"memory", "the DRAM", NAMES("memory", "bandwidth_gbs", "capacity_gib", "dram_efficiency", "dram_pj_per_bit")},
-    [GROUP_LINKS] = {"links", "what joins several chips", NAMES("interconnect", "link_gbs", "link_latency_us")},
+    [GROUP_LINKS] = {"links", "links between chips", NAMES("interconnect", "link_gbs", "link_latency_us")},
     [GROUP_COST] = {"cost", "dollars and carbon", NAMES("costs", "prices", "units", "tenure", "grid")},
-    [GROUP_EVENTS] = {"events", "the event level alone reads these", NAMES("seed", "layers_simulated")},
+    [GROUP_EVENTS] = {"events", "read at event level only", NAMES("seed", "layers_simulated")},
 };
 
 const struct group metric_groups[] = {

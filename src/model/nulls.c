@@ -11,7 +11,7 @@ bool metric_is_null(const struct field *f, const void *object)
 
 const char *metric_why_null(const struct model *m, const struct field *f, const void *params, const void *metrics, const char *mean)
 {
-    if (f->without) return "it has no meaning in this model";
+    if (f->without) return "not defined for this model";
     if (!metric_is_null(f, metrics)) return NULL;
     return mean ? mean : m->desc->why_null ? m->desc->why_null(params, f->name) : NULL;
 }

@@ -10,8 +10,8 @@ bool metric_is_null(const struct field *f, const void *object);
  * model says of one; or NULL. */
 const char *metric_why_null(const struct model *m, const struct field *f, const void *params, const void *metrics,
                             const char *mean);
-/* "retained_mass: retention mine holds for ...; ...": of the metrics `of`, the model's and those that a sweep adds, but for those
- * without meaning; "" when none is NULL. The caller frees it. */
+/* "retained_mass: retention mine was measured only with ...; ...": of the metrics `of`, the model's and those that a sweep adds,
+ * but for those without meaning; "" when none is NULL. The caller frees it. */
 char *nulls_text(const struct model *m, const struct schema *of, const void *params, const void *metrics, const char *mean);
 
 #endif

@@ -4,7 +4,7 @@
 
 const struct dse_metric ratio_metrics[] = {
     DSE_METRIC_F64(struct ratios, speedup, "", DSE_MORE, "tokens_per_s over the baseline's", ""),
-    DSE_METRIC_F64(struct ratios, attention_speedup, "", DSE_MORE, "attention time a token: the baseline's over the point's", ""),
+    DSE_METRIC_F64(struct ratios, attention_speedup, "", DSE_MORE, "attention time per token: the baseline's over the point's", ""),
     DSE_METRIC_F64(struct ratios, energy_ratio, "", DSE_MORE, "energy_mj: the baseline's over the point's", ""),
     DSE_METRIC_F64(struct ratios, latency_ratio, "", DSE_LESS, "latency_us over the baseline's", ""),
     DSE_METRIC_END,

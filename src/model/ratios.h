@@ -10,7 +10,7 @@
 
 struct ratios {
     double speedup;           /* tokens_per_s over the baseline's */
-    double attention_speedup; /* attention time a token: the baseline's over the point's */
+    double attention_speedup; /* attention time per token: the baseline's over the point's */
     double energy_ratio;      /* energy a token: the baseline's over the point's */
     double latency_ratio;     /* latency_us over the baseline's */
 };

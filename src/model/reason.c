@@ -24,5 +24,5 @@ char *reason_text(const struct dse_model *m, const void *params, const char *rea
     struct dse_shortage s;
     if (!m->shortage || !m->shortage(params, reason, &s)) return xstrdup(reason);
     int digits = digits_of(&s);
-    return xasprintf("%s: %.*g %s needed, %.*g %s there", reason, digits, s.needed, s.unit, digits, s.there, s.unit);
+    return xasprintf("%s: %.*g %s needed, %.*g %s available", reason, digits, s.needed, s.unit, digits, s.there, s.unit);
 }

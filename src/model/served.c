@@ -4,10 +4,11 @@
 
 const struct dse_metric served_metrics[] = {
     DSE_METRIC_F64_OR_NULL(struct served, request_usd, "usd", DSE_LESS,
-                           "a request of the mix: its prompt and its generation, each at usd_per_mtoken of its phase",
+                           "cost of a request of the mix: prompt and generation, each at usd_per_mtoken of its phase",
                            "docs/explanation/cost.md, C23"),
     DSE_METRIC_F64_OR_NULL(struct served, request_usd_per_mtoken, "usd/Mtoken", DSE_LESS,
-                           "a million tokens of the mix, prompts and generations together", "docs/explanation/cost.md, C23"),
+                           "cost of a million tokens of the mix, prompts and generations together",
+                           "docs/explanation/cost.md, C23"),
     DSE_METRIC_END,
 };
 

@@ -135,7 +135,7 @@ static bool prove_short(const struct model *m, const struct catalog *catalog, co
         if (!m->desc->shortage(params, reason, &s)) continue;
         ++*ret_n;
         if (!(s.needed > s.there && isfinite(s.needed)))
-            ok = prove_fail(m, diags, "%s: %g needed, %g there", reason, s.needed, s.there);
+            ok = prove_fail(m, diags, "%s: %g needed, %g available", reason, s.needed, s.there);
     }
     free(params);
     return ok;
@@ -153,7 +153,7 @@ bool prove_shortage(const struct model *m, const struct catalog *catalog, struct
     const char *reason = m->desc->check(params);
     bool ok = reason || prove_fail(m, diags, "an LLM fits half a GiB");
     char *text = ok ? reason_text(m->desc, params, reason) : NULL;
-    if (ok && !strstr(text, " GiB needed, 0.5 GiB there")) ok = prove_fail(m, diags, "\"%s\" says no numbers", text);
+    if (ok && !strstr(text, " GiB needed, 0.5 GiB available")) ok = prove_fail(m, diags, "\"%s\" says no numbers", text);
     free(text);
     free(params);
     size_t n = 0;

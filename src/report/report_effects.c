@@ -94,7 +94,8 @@ struct report_effects *report_effects_new(const struct report_run *r, struct dia
     bool ok = true;
     for (size_t m = 0; ok && m < r->models.n; m++) ok = scan(e, m, &done, diags);
     if (ok && report_effects_feasible(e) == 0)
-        ok = diags_runtime(diags, r->options->db, "run %lld has no feasible row, whatever it says of itself", (long long)r->id);
+        ok =
+            diags_runtime(diags, r->options->db, "run %lld has no feasible row, although its record counts some", (long long)r->id);
     if (ok) return e;
     report_effects_free(e);
     return NULL;

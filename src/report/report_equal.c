@@ -340,13 +340,13 @@ static void add_obstacle(const struct contest_table *t, size_t a, size_t b, size
     const char *limit = budget_name(budget, budget_of(&t->levels, level), buf),
                *at = budget_is_least(budget->named) ? "least" : "most";
     if (!meet(t, a, b, objective, t->levels.any))
-        text_add(ret, "no question has feasible designs of both.");
+        text_add(ret, "no scenario has feasible designs of both.");
     else if (!meet(t, a, b, objective, t->levels.known))
-        text_addf(ret, "no question has designs of both whose %s is known.", budget_metrics[budget->named]);
+        text_addf(ret, "no scenario has designs of both whose %s is known.", budget_metrics[budget->named]);
     else if (!meet(t, a, b, objective, level))
-        text_addf(ret, "no question has designs of both whose %s is at %s %s.", budget_metrics[budget->named], at, limit);
+        text_addf(ret, "no scenario has designs of both whose %s is at %s %s.", budget_metrics[budget->named], at, limit);
     else
-        text_addf(ret, "no question has a value above 0 of both, of designs whose %s is at %s %s.", budget_metrics[budget->named],
+        text_addf(ret, "no scenario has a value above 0 for designs of both whose %s is at %s %s.", budget_metrics[budget->named],
                   at, limit);
 }
 
@@ -391,7 +391,7 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
         text_addf(&s, ", %s and %s are equal%s in %s", x, y, o.hi < 1.005 && o.lo > 1 / 1.005 ? "" : " on the mean", label);
     else
         text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
-    if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu questions)", o.lo, o.hi, o.n);
+    if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu scenarios)", o.lo, o.hi, o.n);
     add_basis(&o, &s);
     if (t->terms) report_terms_add(t->terms, x, y, &s);
     text_add(&s, ".");

@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "model/breakdown.h"
+#include "model/registry.h"
 #include "space/command.h"
 
 #include <math.h>
@@ -60,6 +61,14 @@ static bool read_spaces(struct again *a, const struct report_run *r, struct diag
     return true;
 }
 
+/* How to add what the sweep names and dse does not know. */
+static const char *missing_hint(const struct report_run *r)
+{
+    for (size_t m = 0; m < r->models.n; m++)
+        if (!registry_find(r->models.s[m])) return "a model of your own needs its file: dse --plugin FILE report ...";
+    return "entries of a catalog of your own need its file: --catalog FILE";
+}
+
 /* What cannot be carried out again is left out of the page, with a warning that says why. */
 static bool read_again(struct again *a, const struct report_run *r, char *sweep_path, struct diags *diags)
 {
@@ -72,11 +81,10 @@ static bool read_again(struct again *a, const struct report_run *r, char *sweep_
     if (ok)
         find_catalogs(a, r);
     else
-        diags_warn(
-            diags, (struct srcloc){.file = r->options->db}, NULL,
-            "the sweep of run %lld cannot be read again, so its points have neither parts nor commands in the page (%s:%d: %s); "
-            "names of a catalog of your own need --catalog",
-            (long long)r->id, sweep_path, why.n ? why.list[0].line : 0, why.n ? why.list[0].message : "the run has none");
+        diags_warn(diags, (struct srcloc){.file = r->options->db}, NULL,
+                   "the sweep of run %lld cannot be read again (%s:%d: %s), so the page has no parts and no command of a point; %s",
+                   (long long)r->id, sweep_path, why.n ? why.list[0].line : 0,
+                   why.n ? why.list[0].message : "the run has no text of it", missing_hint(r));
     diags_release(&why);
     return ok;
 }

@@ -46,12 +46,14 @@ static bool read_run(struct report_run *r, struct diags *diags)
         r->done = (uint64_t)query_i64(q, 5);
         const char *status = query_text(q, 3);
         if (!status || strcmp(status, "done") != 0)
-            ok = diags_runtime(diags, r->options->db, "run %lld is not done (%s): the command that began it goes on with it",
+            ok = diags_runtime(diags, r->options->db, "run %lld is not done (%s): the same command as before continues the run",
                                (long long)r->id, status ? status : "no status");
         else if (query_i64(q, 4) <= 0)
-            ok =
-                diags_runtime(diags, r->options->db,
-                              "run %lld has no feasible point to report on; `select reason, count(*)` tells why", (long long)r->id);
+            ok = diags_runtime(
+                diags, r->options->db,
+                "run %lld has no feasible point to report on; `dse query DB 'select reason, count(*) from MODEL group by reason'` "
+                "tells why",
+                (long long)r->id);
         ok = ok && take_goal(r, query_text(q, 6), diags);
     }
     query_free(q);

@@ -29,8 +29,7 @@ static bool visit_space(void *user, const struct certificate_space *s)
         checking_wrong(c, "the lattice of %s has %" PRIu64 " points; the certificate says %" PRIu64, s->model, space_count(sp),
                        s->points);
     } else if (strcmp(s->hash, hash) != 0) {
-        checking_wrong(c,
-                       "what the rows of %s depend on (sweep, catalog, defaults) is not what it was when the certificate was made",
+        checking_wrong(c, "the inputs of the rows of %s (sweep, catalog, defaults) have changed since the certificate was made",
                        s->model);
     }
     return true;

@@ -228,7 +228,7 @@ static bool too_many(const struct lattice *l, const struct law *law, struct diag
     for (size_t k = 0; k < law->n_outer; k++) text_addf(&names, "%s, ", l->axes[law->outer[k]].of.field->name);
     text_add(&names, l->axes[law->inner].of.field->name);
     diags_input(diags, (struct srcloc){0}, NULL, "give fewer values of one of them",
-                "%s follows from %s: too many values together for a table of what it can be, which an exact search needs",
+                "%s follows from %s, and these have too many values together for the table that an exact search needs",
                 law->field->name, names.s);
     text_release(&names);
     return false;

@@ -60,7 +60,7 @@ static const char *misfit(const struct dse_dram *d)
     const char *why = dse_dram_check(d);
     if (why) return why;
     if (d->channels > DRAM_ALL_CHANNELS_MAX)
-        return "more than 16384 channels at event level: bandwidth_gbs is too many channel_gbs";
+        return "more than 16384 channels at event level: bandwidth_gbs is too large for channel_gbs";
     if (d->channels % k->bus_channels != 0) return "channels is not a multiple of the memory's bus_channels";
     if (k->bus_channels > DRAM_CHANNELS_MAX || t->banks * k->bus_channels > DRAM_BANKS_MAX)
         return "more than 64 banks on a command bus (banks times the memory's bus_channels) at event level";
@@ -80,7 +80,7 @@ static const char *misfit(const struct dse_dram *d)
 }
 
 static const char no_timing[] =
-    "the timing of the memory is not known, which the event level needs: its catalog entry has none (docs/reference/catalog.md)";
+    "the event level needs DRAM timing, which the memory's catalog entry lacks (docs/reference/catalog.md)";
 
 const char *dse_dram_port_check(const struct dse_dram *dram)
 {

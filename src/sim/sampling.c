@@ -5,12 +5,11 @@
 
 const struct dse_param dse_sampling_params[] = {
     DSE_PARAM_I64(struct dse_sampling, positions_simulated, 1, DSE_POSITIONS_MAX,
-                  "event level: lengths of the cache that stand for all of a generation or a prompt", "ours"),
+                  "event level: cache lengths simulated to represent a whole generation or prompt", "ours"),
     DSE_PARAM_I64(struct dse_sampling, rows_simulated, 0, 1e9,
-                  "event level: keys and values of a layer that are simulated, in whole heads; the others go on as they do; 0: all",
-                  "ours"),
+                  "event level: keys and values simulated per layer, in whole heads; the others are extrapolated; 0: all", "ours"),
     DSE_PARAM_F64(struct dse_sampling, stream_mib, "MiB", 0, 1e6,
-                  "event level: part of a weight matrix that is simulated; the rest goes on at its pace; 0: all", "ours"),
+                  "event level: part of a weight matrix simulated; the rest is extrapolated; 0: all", "ours"),
     DSE_PARAM_END,
 };
 

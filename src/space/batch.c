@@ -1,6 +1,7 @@
 #include "space/batch.h"
 
 #include "base/xalloc.h"
+#include "space/bug.h"
 #include "space/space_internal.h"
 
 #include <math.h>
@@ -169,8 +170,8 @@ static void tell_again(struct batch *b)
 static enum batch_end refuse(struct batch *b, enum run_end end)
 {
     free(b->failure);
-    b->failure = end == RUN_REFUSED ? xasprintf("at event level: %s", runner_error(b->runner))
-                                    : xasprintf("a bug in model %s: %s", b->model->desc->name, runner_error(b->runner));
+    b->failure =
+        end == RUN_REFUSED ? xasprintf("at event level: %s", runner_error(b->runner)) : bug_text(b->model, runner_error(b->runner));
     b->reason = b->failure;
     return end == RUN_BROKEN ? BATCH_BUG : BATCH_INFEASIBLE;
 }

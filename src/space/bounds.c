@@ -157,12 +157,12 @@ static char *why_no_metric(const struct bounds *b, const struct field *f)
 {
     const struct space *sp = b->space;
     const char *model = sp->model->desc->name;
-    if (sp->mix) return xasprintf("rows are means over [requests], of which model %s has no bound", model);
+    if (sp->mix) return xasprintf("rows are means over [requests], and model %s has no bound of such a mean", model);
     if (!sp->model->desc->bound) return xasprintf("model %s has no bounds", model);
     if (f->offset >= added_offset(sp->model))
         return xasprintf(
-            "%s is not bounded: the baseline's model has no bound over several workloads, or one of the two has none of "
-            "what it is made of",
+            "%s has no bound: the baseline's model cannot bound several workloads, or one of the two models has no bound of a "
+            "metric in it",
             f->name);
     return xasprintf("model %s has no bound of %s", model, f->name);
 }

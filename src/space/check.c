@@ -88,7 +88,8 @@ static bool is_served(const char *name)
 {
     return metrics_have(served_metrics, name);
 }
-static const struct unusable at_events = {is_served, "is of the closed form: a row at event level runs one phase of its requests",
+static const struct unusable at_events = {is_served,
+                                          "exists only in closed form: a row at event level runs one phase of its requests",
                                           "leave `fidelity` out, or ask for usd_per_mtoken"};
 
 static bool has_events(const struct sweep_file *s)
@@ -154,8 +155,8 @@ static const struct named_expr *find_derived(const struct sweep_file *s, const c
 /* What a sweep lacks that has no metric of this name, which others add; NULL: no sweep adds one. */
 static const char *what_adds(const char *name)
 {
-    if (metrics_have(ratio_metrics, name)) return "it compares with the point of a [baseline], which the sweep does not have";
-    if (metrics_have(served_metrics, name)) return "it is of the mix of [requests], which the sweep does not have";
+    if (metrics_have(ratio_metrics, name)) return "it compares with a [baseline], and the sweep has none";
+    if (metrics_have(served_metrics, name)) return "it needs [requests], and the sweep has none";
     return NULL;
 }
 

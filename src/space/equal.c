@@ -59,9 +59,9 @@ bool space_check_equal(const struct space *sp, struct diags *diags)
         const char *why = g->is_equal && f->type == DSE_TYPE_REF ? space_refuses(sp, f, g->values[0].ref) : NULL;
         if (!why) continue;
         const char *model = sp->model->desc->name, *value = g->values[0].ref->name;
-        char *hint =
-            xasprintf("%s = { value = \"%s\", except = [\"%s\"] } leaves it as it is, and the run says so", f->name, value, model);
-        ok = diags_input(diags, g->loc, g->source_text, hint, "[equal] %s: %s cannot be put on %s: %s", f->name, model, value, why);
+        char *hint = xasprintf("%s = { value = \"%s\", except = [\"%s\"] } keeps its own value, and the run notes this", f->name,
+                               value, model);
+        ok = diags_input(diags, g->loc, g->source_text, hint, "[equal] %s: %s cannot have %s: %s", f->name, model, value, why);
         free(hint);
     }
     return ok;

@@ -2,6 +2,7 @@
 #include "space/space_internal.h"
 
 #include "base/xalloc.h"
+#include "space/bug.h"
 #include "space/command.h"
 #include "space/margin.h"
 
@@ -143,8 +144,9 @@ static void stop_at_bug(struct evaluator *e, const struct model *of)
 {
     char *command = space_command(e->space, e->point, runner_fidelity(e->runner), NULL, 0);
     free(e->bug);
-    e->bug = xasprintf("a bug in model %s%s: %s; the point: %s", of->desc->name, of == e->space->model ? "" : ", the baseline",
-                       runner_error(e->runner), command);
+    char *bug = bug_text(of, runner_error(e->runner));
+    e->bug = xasprintf("%s; %s: %s", bug, of == e->space->model ? "the point" : "the model is the baseline's; the point", command);
+    free(bug);
     free(command);
     e->stopped = true;
 }

@@ -137,7 +137,7 @@ struct standing judge_end(struct judge *j)
 
 const char *judge_refusal(struct judge *j, const struct standing *s)
 {
-    static const char silent[] = "the model does not say what it loses";
+    static const char silent[] = "the model does not state its loss";
     const char *why = s->quality ? s->unknown : silent;
     return find(&j->refusals, "constraint quality: ", &why, 1);
 }

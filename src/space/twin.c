@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char space_copy_reason[] = "the same machine as another point: they differ in settings of a technique that is off";
+const char space_copy_reason[] = "the same machine as another point, which differs only in settings of a technique that is off";
 
 static size_t find_axis(const struct space *sp, const char *name)
 {

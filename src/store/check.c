@@ -42,7 +42,7 @@ static bool check_seal(struct checking *c)
     enum seal_state seal;
     if (!seal_check(c->db, &seal, &c->diags)) return false;
     text_add(&c->found, seal == SEAL_INTACT ? "whole"
-                        : seal == SEAL_NONE ? "none: what is in the values was not looked at"
+                        : seal == SEAL_NONE ? "none: the values were not checked"
                                             : "bytes are not those that dse wrote");
     return seal != SEAL_BROKEN;
 }
@@ -168,7 +168,7 @@ static bool check_values(struct checking *c)
                  schema_sql("SELECT count(*) FROM main.\"%w_all\" WHERE (status IS 'ok' AND reason IS NOT NULL) OR status IS NULL"
                             " OR status NOT IN ('ok', 'infeasible') OR (status = 'infeasible' AND reason IS NULL)",
                             m),
-                 "rows whose status is none, or whose reason does not go with it") &&
+                 "rows with an unknown status, or with a reason that does not fit it") &&
              ok;
         ok = check_types(c, xasprintf("%s_all", m)) && ok;
         ok = check_types(c, xasprintf("%s_fixed", m)) && ok;
@@ -266,7 +266,7 @@ static bool check_views(struct checking *c)
     int rc = stmt ? 1 : -1;
     while (rc > 0 && (rc = db_step(c->db, stmt, &c->diags)) > 0)
         text_addf(&c->found, "%s%s is %s", c->found.n ? "; " : "", (const char *)sqlite3_column_text(stmt, 0),
-                  sqlite3_column_type(stmt, 1) == SQLITE_NULL ? "missing" : "another, of an older dse or not of dse");
+                  sqlite3_column_type(stmt, 1) == SQLITE_NULL ? "missing" : "that of an older dse, or of another program");
     sqlite3_finalize(stmt);
     return rc == 0 && c->found.n == 0;
 }

@@ -41,7 +41,9 @@ bool db_fail(const struct db *db, const char *path, struct diags *diags)
         char steps[TEXT_NUMBER_MAX];
         db->patience->ended = false;
         return diags_runtime(
-            diags, path, "a statement gave no row in %s steps of SQLite, and was ended: has a view no end, a join no condition?",
+            diags, path,
+            "a statement gave no row in %s steps of SQLite and was stopped: does a join lack its condition, or a recursion its "
+            "end?",
             text_count(steps, db->patience->steps));
     }
     if (is_gone(db)) return fail_gone(db, diags);

@@ -80,7 +80,7 @@ static bool say_infeasible(const struct looking *l, int64_t rows, const char *of
     char count[TEXT_NUMBER_MAX];
     struct text t;
     text_init(&t);
-    text_addf(&t, "no front has any of the %s rows of %s%s, none of which is feasible:", text_count(count, (uint64_t)rows),
+    text_addf(&t, "none of the %s rows of %s%s is feasible, so no front has any of them:", text_count(count, (uint64_t)rows),
               l->model, of);
     const bool ok = add_reasons(l, where, &t);
     if (ok) l->add(l->user, t.s);
@@ -111,7 +111,7 @@ static bool look_at_axis(const struct looking *l, const char *axis)
     }
     sqlite3_finalize(stmt);
     if (ok && more) {
-        char *text = xasprintf("nor has it rows of %s with %zu more values of %s", l->model, more, axis);
+        char *text = xasprintf("the same holds for the rows of %s with %zu more values of %s", l->model, more, axis);
         l->add(l->user, text);
         free(text);
     }
@@ -154,7 +154,7 @@ static bool look_at_objective(const struct looking *l, const char *objective, ch
     char count[TEXT_NUMBER_MAX];
     struct text t;
     text_init(&t);
-    text_addf(&t, "no front has the %s feasible rows of %s that have no %s", text_count(count, (uint64_t)without), l->model,
+    text_addf(&t, "no front has the %s feasible rows of %s without a value of %s", text_count(count, (uint64_t)without), l->model,
               objective);
     const bool ok = add_names_without(l, objective, axes, n_axes, &t);
     if (ok) l->add(l->user, t.s);

@@ -339,8 +339,8 @@ static bool add_number_formats(struct making *m)
     if (weights) add_notice(m, "number-format", "weight_bits varies: no model says what narrower numbers cost in output");
     if (scaleless)
         add_notice(m, "number-format",
-                   "kv_bits varies, without kv_scale_bits: no model says what narrower numbers cost in output (with them and "
-                   "quality_from = \"surface\" attention_error does)");
+                   "kv_bits varies without kv_scale_bits: no model says what narrower numbers cost in output (kv_scale_bits and "
+                   "quality_from = \"surface\" give attention_error)");
     return true;
 }
 
@@ -399,9 +399,8 @@ static bool add_dollars(struct making *m)
             first = kind;
     }
     if (ok && differ) {
-        char *text = xasprintf("dollars of these models are not of one kind (%s): what a chip costs to make is far below what a "
-                               "board is sold for",
-                               kinds.s);
+        char *text =
+            xasprintf("dollars of these models cannot be compared (%s): making a chip costs far less than buying a board", kinds.s);
         add_notice(m, "dollars", text);
         free(text);
     }
@@ -423,7 +422,7 @@ static void add_counts(struct making *m)
         free(text);
     }
     if (m->beyond) {
-        char *text = xasprintf("%s of the %s designs on the front rest on numbers beyond what was measured (beyond): %s",
+        char *text = xasprintf("%s of the %s designs on the front use numbers outside the measured range (column beyond): %s",
                                text_count(some, (uint64_t)m->beyond), all, m->beyond_what.s);
         add_notice(m, "beyond", text);
         free(text);

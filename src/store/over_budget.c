@@ -50,11 +50,12 @@ static char *say(const char *budget, int64_t rows, int64_t unknown)
         text_addf(&t, "%s rows lose more than the sweep's budget, %s, and are on no front", count, budget);
         return text_detach(&t);
     }
-    text_add(&t, "the sweep names no budget of quality, so that designs on its front lose a tenth of attention's output at most "
-                 "(attention_error 0.1)");
+    text_add(
+        &t, "the sweep sets no quality budget, so designs on its front lose at most a tenth of attention's output (attention_error "
+            "0.1)");
     if (rows) text_addf(&t, "; %s rows lose more", count);
-    if (unknown) text_add(&t, "; those whose loss nobody measured have a front of their own");
-    text_add(&t, "; [quality] attention_error = 0.3 allows more, inf whatever is known");
+    if (unknown) text_add(&t, "; rows whose loss nobody measured have a front of their own");
+    text_add(&t, "; [quality] attention_error = 0.3 allows more, and inf allows any known loss");
     return text_detach(&t);
 }
 

@@ -54,7 +54,7 @@ static bool no_run(const struct reader *r, int64_t wanted, struct diags *diags)
         if (wanted)
             diags_runtime(diags, r->db.path, "has no run %lld; its runs are %lld to %lld", (long long)wanted, first, last);
         else
-            diags_runtime(diags, r->db.path, "run %lld is not done (%s): the command that began it goes on with it", last,
+            diags_runtime(diags, r->db.path, "run %lld is not done (%s): the same command as before continues the run", last,
                           status ? status : "no status");
     }
     sqlite3_finalize(stmt);

@@ -56,8 +56,8 @@ bool store_reclaim(const struct db *db, const struct run_info *info, struct diag
         ok = drop_run(db, &models, run, diags);
         if (ok)
             diags_note(diags, (struct srcloc){.file = db->path}, NULL,
-                       "run %lld, a search that was killed, is gone with its %lld rows: a search begins anew", (long long)run,
-                       (long long)rows);
+                       "run %lld, a search that was killed, was removed with its %lld rows: a search starts from its beginning",
+                       (long long)run, (long long)rows);
     }
     model_list_release(&models);
     return ok;

@@ -226,7 +226,7 @@ static bool check_apart(const struct db *db, const char *model, struct diags *di
         const char *other = models.names[i];
         if (name_ending(model, other) || name_ending(other, model))
             ok = diags_input(diags, (struct srcloc){.file = db->path}, NULL, "a database of its own: -o FILE",
-                             "the file has results of model %s, whose tables model %s cannot stand beside", other, model);
+                             "the file has results of model %s, and tables of model %s cannot stand beside them", other, model);
     }
     model_list_release(&models);
     return ok;

@@ -30,7 +30,7 @@ void stream_state_release(struct stream_state *s)
 
 static bool damaged(const struct store *st, struct diags *diags)
 {
-    return diags_runtime(diags, st->db.path, "what run %lld left of its stream cannot be; --fresh starts anew", (long long)st->run);
+    return diags_runtime(diags, st->db.path, "the stored stream of run %lld is not valid; --fresh starts anew", (long long)st->run);
 }
 
 static bool read_points(const struct store *st, const struct store_model *model, sqlite3_stmt *stmt, struct stream_state *ret,

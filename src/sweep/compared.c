@@ -204,7 +204,7 @@ char *sweep_unequal(const struct sweep_file *s, struct space *const *spaces)
     sweep_unequal_terms(s, spaces, add_term, &json);
     add_parameters(&list, s, spaces);
     if (list.n) {
-        char *text = xasprintf("models of this sweep differ in parameters that it does not give them: %s", list.s);
+        char *text = xasprintf("the models have different defaults of parameters that the sweep does not set: %s", list.s);
         begin_notice(&json, "unequal-defaults", text);
         text_add(&json, "}");
         free(text);

@@ -35,7 +35,7 @@ static uint64_t block_points(const struct sweep_file *s, struct space *const *sp
 static bool can_lease(const struct sweep_file *s, struct diags *diags)
 {
     return s->search.method == SEARCH_NONE || diags_input(diags, (struct srcloc){.file = s->doc->file}, NULL, "leave --lease out",
-                                                          "[search] looks at the whole space; there are no blocks of it to lease");
+                                                          "[search] looks at the whole space, which has no blocks to lease");
 }
 
 static struct lease_plan make_plan(const struct sweep_file *s, struct space *const *spaces, uint64_t *points)

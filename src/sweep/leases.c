@@ -75,7 +75,7 @@ static bool begin_life(struct leases *l, struct diags *diags)
     pthread_mutex_init(&l->mutex, NULL);
     pthread_cond_init(&l->changed, NULL);
     l->has_thread = pthread_create(&l->thread, NULL, keep_alive, l) == 0;
-    return l->has_thread || diags_runtime(diags, l->folder.path, "no thread is to be had that keeps the leases alive");
+    return l->has_thread || diags_runtime(diags, l->folder.path, "cannot start a thread that keeps the leases alive");
 }
 
 struct leases *leases_join(const char *folder, const struct lease_plan *plan, double age, struct diags *diags)

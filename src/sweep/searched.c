@@ -202,7 +202,7 @@ bool searched_run(const struct sweep_file *s, const struct sweep_options *option
 {
     if (options->shards > 1)
         return diags_input(diags, s->search.loc, s->doc->text, "leave --shard out",
-                           "[search] method = \"%s\" looks at the whole space; there are no parts of it",
+                           "[search] method = \"%s\" looks at the whole space and cannot search a part of it",
                            search_names[s->search.method]);
     if (s->search.method == SEARCH_EXACT) return run_exact(s, options, ret, diags);
     struct space **spaces = sweep_make_spaces(s, LATTICE_POINTS_MAX, diags);

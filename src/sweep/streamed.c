@@ -212,7 +212,7 @@ bool streamed_run(const struct sweep_file *s, const struct sweep_options *option
 {
     if (options->shards > 1)
         return diags_input(diags, (struct srcloc){.file = s->doc->file}, NULL, "leave --shard out, or keep = \"all\"",
-                           "keep = \"%s\" is of the whole space; parts of it cannot be joined", keep_names[s->keep]);
+                           "keep = \"%s\" needs the whole space: its parts cannot be joined", keep_names[s->keep]);
     struct space **spaces = sweep_make_spaces(s, options->max_points, diags);
     if (!spaces) return false;
     struct job job = sweep_job(s, options, ret, spaces, diags);

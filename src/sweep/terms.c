@@ -296,34 +296,65 @@ static void add_value(struct text *s, const struct terms *t, const struct held *
     text_addf(s, "\"%s\"", fits->hold == EQUAL_BY_ENTRY ? name_of(t, param, fits->number) : fits->text);
 }
 
-/* "process node: lad is at 28nm, flashdecoding at 7nm (its gpu); [equal] technology = "7nm" puts lad, flashdecoding on one". */
-static void add_sentence(struct text *s, const struct terms *t)
+/* Does the model take the value of `fits`? */
+static bool model_takes(const struct terms *t, size_t m, const struct held *fits)
 {
-    text_addf(s, "%s: ", t->term->what);
-    add_values(s, t);
+    for (size_t i = 0; i < t->n; i++)
+        if (t->list[i].m == m && (t->list[i].hold == EQUAL_BY_PARAMS || is_same(&t->list[i], fits))) return true;
+    return false;
+}
+
+/* The line of [equal]: 'technology = "7nm"', or with the models that cannot take it, 'technology = { value = "7nm", except =
+ * ["ane"] }'. */
+static void add_setting(struct text *s, const struct terms *t, const struct held *fits)
+{
+    struct text others;
+    text_init(&others);
+    for (size_t m = 0; m < t->sweep->n_models; m++)
+        if (!model_takes(t, m, fits))
+            text_addf(&others, "%s\"%s\"", others.n ? ", " : "", t->sweep->bindings[m]->model->desc->name);
+    text_addf(s, "%s = %s", t->term->name, others.n ? "{ value = " : "");
+    add_value(s, t, fits);
+    if (others.n) text_addf(s, ", except = [%s] }", others.s);
+    text_release(&others);
+}
+
+/* One term in which models differ. */
+struct difference {
+    char *fact;            /* "process node: lad is at 28nm, flashdecoding at 7nm (its gpu)" */
+    char *setting, *takes; /* the line of [equal], and the models that take it: "lad, flashdecoding"; NULL: none */
+    char *values;          /* JSON */
+    const char *what;
+};
+
+static struct difference difference_of(const struct terms *t)
+{
+    struct text fact, setting, takers, values;
+    text_init(&fact);
+    text_init(&setting);
+    text_init(&takers);
+    text_init(&values);
+    text_addf(&fact, "%s: ", t->term->what);
+    add_values(&fact, t);
+    add_values_json(&values, t);
     const struct held *equal = NULL;
     for (size_t i = 0; i < t->n && !equal; i++)
         if (t->list[i].equal) equal = &t->list[i];
+    const struct held *fits = equal ? NULL : value_for_all(t);
+    const bool some = fits && add_models(&takers, t, true, fits) > 1;
     if (equal) {
-        text_add(s, "; [equal] leaves out ");
-        add_models(s, t, false, equal);
-        return;
-    }
-    const struct held *fits = value_for_all(t);
-    struct text takers, others;
-    text_init(&takers);
-    text_init(&others);
-    const size_t n = fits ? add_models(&takers, t, true, fits) : 0;
-    if (n > 1) {
-        text_addf(s, "; [equal] %s = ", t->term->name);
-        add_value(s, t, fits);
-        text_addf(s, " puts %s on one", takers.s);
-        if (add_models(&others, t, false, fits)) text_addf(s, ", but not %s", others.s);
+        text_add(&fact, "; [equal] leaves out ");
+        add_models(&fact, t, false, equal);
+    } else if (some) {
+        add_setting(&setting, t, fits);
     } else {
-        text_add(s, "; no value is one for all of them");
+        text_add(&fact, "; no single value suits these models");
     }
+    struct difference d = {.fact = text_detach(&fact), .values = text_detach(&values), .what = t->term->what};
+    if (some) d.setting = text_detach(&setting), d.takes = text_detach(&takers);
+    text_release(&setting);
     text_release(&takers);
-    text_release(&others);
+    return d;
 }
 
 /* ---- the price of memory --------------------------------------------------------------------------------------------------- */
@@ -371,31 +402,63 @@ static void add_memory_prices(struct text *s, const struct terms *t)
         if (isnan(first)) first = usd;
     }
     if (differs)
-        text_addf(s, "price of a GB of memory: %s; it goes with the kind of memory, and boards and computers have it in theirs",
+        text_addf(s,
+                  "price of a GB of memory: %s; this price follows from the kind of memory, and the price of a board or computer "
+                  "includes its memory",
                   values.s);
     text_release(&values);
 }
 
-static void tell_term(const struct terms *t, void (*tell)(void *user, const struct unequal_term *term), void *user)
+/* ---- all of them ----------------------------------------------------------------------------------------------------------- */
+
+enum { TERMS_MAX = 16 };
+
+/* Tell of each term: with its setting where one term has any. The settings of several are one text to copy, behind them. */
+static void tell_differences(const struct sweep_file *s, const struct difference *list, size_t n,
+                             void (*tell)(void *user, const struct unequal_term *term), void *user)
 {
-    struct text sentence, values;
-    text_init(&sentence);
-    text_init(&values);
-    add_sentence(&sentence, t);
-    add_values_json(&values, t);
-    tell(user, &(struct unequal_term){sentence.s, t->term->what, values.s});
-    text_release(&sentence);
-    text_release(&values);
+    struct text block;
+    text_init(&block);
+    size_t settings = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!list[i].setting) continue;
+        settings++;
+        text_addf(&block, "\n%s", list[i].setting);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const bool alone = list[i].setting && settings == 1;
+        char *sentence =
+            alone ? xasprintf("%s; [equal] %s gives %s the same value", list[i].fact, list[i].setting, list[i].takes) : NULL;
+        tell(user, &(struct unequal_term){sentence ? sentence : list[i].fact, list[i].what, list[i].values});
+        free(sentence);
+    }
+    if (settings > 1) {
+        char *copy =
+            xasprintf("to compare the models on equal terms, add these lines to %s:%s%s",
+                      s->equal_text ? "[equal] of the sweep file" : "the sweep file", s->equal_text ? "" : "\n[equal]", block.s);
+        tell(user, &(struct unequal_term){.sentence = copy, .what = "[equal]"});
+        free(copy);
+    }
+    text_release(&block);
 }
 
 void sweep_unequal_terms(const struct sweep_file *s, struct space *const *spaces,
                          void (*tell)(void *user, const struct unequal_term *term), void *user)
 {
-    for (const struct equal_term *term = equal_terms; term->name; term++) {
+    struct difference list[TERMS_MAX];
+    size_t n = 0;
+    for (const struct equal_term *term = equal_terms; term->name && n < TERMS_MAX; term++) {
         struct terms t = {.sweep = s, .spaces = spaces, .term = term};
         for (size_t m = 0; m < s->n_models; m++) add_model(&t, m);
-        if (is_told(&t)) tell_term(&t, tell, user);
+        if (is_told(&t)) list[n++] = difference_of(&t);
         terms_release(&t);
+    }
+    tell_differences(s, list, n, tell, user);
+    for (size_t i = 0; i < n; i++) {
+        free(list[i].fact);
+        free(list[i].setting);
+        free(list[i].takes);
+        free(list[i].values);
     }
     struct text sentence;
     text_init(&sentence);

@@ -288,7 +288,7 @@ const struct computed_table table_score_stats = {
 
 const struct computed_table table_score_share = {
     .name = "score_share",
-    .doc = "how many of a head's scores lie around each score, in steps of 0.25",
+    .doc = "number of a head's scores around each score, in steps of 0.25",
     .columns = (const char *const[]){"score", "share", NULL},
     .arguments = head_arguments,
     .required = 1,

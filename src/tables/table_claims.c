@@ -90,7 +90,7 @@ static bool fill_claim(void *context, const char *const *args, struct computed_r
 
 const struct computed_table table_claim = {
     .name = "claim",
-    .doc = "every published number, and what the models say to it",
+    .doc = "every published number, and the number that the model gives",
     .columns =
         (const char *const[]){"id", "system", "location", "quantity", "conditions", "bound", "value", "value_hi", "unit", "split",
                               "verdict", "modelled", "error_percent", "class", "because", "null_model", "null_percent", NULL},

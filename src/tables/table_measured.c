@@ -65,7 +65,7 @@ static bool fill_measured(void *context, const char *const *args, struct compute
 
 const struct computed_table table_measured = {
     .name = "measured",
-    .doc = "rows of measured machines, and what the models say of the same",
+    .doc = "rows of measured machines, and the numbers that the models give",
     .columns = (const char *const[]){"model", "source", "kind", "regime", "split", "unit", "measured", "modelled", "error_percent",
                                      "reason", "file", "line", "settings", NULL},
     .arguments = (const char *const[]){NULL},
@@ -109,7 +109,7 @@ static bool fill_regimes(void *context, const char *const *args, struct computed
 
 const struct computed_table table_measured_regimes = {
     .name = "measured_regimes",
-    .doc = "errors of measured rows by regime, the constants they rest on, and why what is wrong is wrong",
+    .doc = "errors against measured rows by regime, the constants behind them, and the known causes",
     .columns = (const char *const[]){"model", "source", "kind", "regime", "split", "rows", "mean_percent", "mean_abs_percent",
                                      "worst_percent", "within_10_percent", "within_25_percent", "no_answer", "target_percent",
                                      "wrong", "constants", "cause", NULL},

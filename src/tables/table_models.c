@@ -316,7 +316,7 @@ static bool fill_column_info(void *context, const char *const *args, struct comp
 
 const struct computed_table table_column_info = {
     .name = "column_info",
-    .doc = "what parameters, metrics and quantities of equations are",
+    .doc = "meaning of parameters, metrics and quantities of equations",
     .columns = (const char *const[]){"table_name", "column_name", "unit", "doc", "direction", NULL},
     .arguments = (const char *const[]){NULL},
     .fill = fill_column_info,
@@ -335,7 +335,7 @@ const struct computed_table table_metric = {
 
 const struct computed_table table_equation = {
     .name = "equation",
-    .doc = "what the model's equations give at one design point and no sweep stores, feasible or not",
+    .doc = "quantities of the model's equations that no sweep stores, at one design point, feasible or not",
     .columns = (const char *const[]){"name", "value", "unit", NULL},
     .arguments = arguments,
     .required = 1,
@@ -344,8 +344,8 @@ const struct computed_table table_equation = {
 
 const struct computed_table table_breakdown = {
     .name = "breakdown",
-    .doc =
-        "where a step's time and a token's traffic, operations and energy go at one design point; no rows where it is infeasible",
+    .doc = "parts of a step's time, and of a token's traffic, operations and energy, at one design point; no rows where it is "
+           "infeasible",
     .columns = (const char *const[]){"nr", "part", "depth", "time_us", "dram_mib", "gop", "energy_mj", "bound", NULL},
     .arguments = carried_out,
     .required = 1,
@@ -354,7 +354,7 @@ const struct computed_table table_breakdown = {
 
 const struct computed_table table_timeline = {
     .name = "timeline",
-    .doc = "what every resource of a run at event level does when; idle time is left out",
+    .doc = "timeline of every resource of a run at event level, without idle time",
     .columns = (const char *const[]){"nr", "unit", "resource", "state", "label", "id", "start_us", "end_us", NULL},
     .arguments = arguments,
     .required = 1,
@@ -363,7 +363,7 @@ const struct computed_table table_timeline = {
 
 const struct computed_table table_resource = {
     .name = "resource",
-    .doc = "how a run at event level spends the time of every resource, as shares",
+    .doc = "shares of time that every resource of a run at event level spends in each state",
     .columns = (const char *const[]){"unit", "resource", "idle", "busy", "stalled_on_input", "stalled_on_output", NULL},
     .arguments = arguments,
     .required = 1,
@@ -372,7 +372,7 @@ const struct computed_table table_resource = {
 
 const struct computed_table table_note = {
     .name = "note",
-    .doc = "what a run at event level has to say beyond the metrics",
+    .doc = "notes of a run at event level beyond its metrics",
     .columns = (const char *const[]){"name", "value", "unit", NULL},
     .arguments = arguments,
     .required = 1,
@@ -410,8 +410,8 @@ static bool fill_dram_efficiency(void *context, const char *const *args, struct 
 
 const struct computed_table table_dram_efficiency = {
     .name = "dram_efficiency",
-    .doc = "share of a memory's peak bandwidth that accesses of so many contiguous bytes at random places reach, by the law of the "
-           "closed form",
+    .doc = "share of a memory's peak bandwidth that random accesses of this many contiguous bytes reach, by the law of the closed "
+           "form",
     .columns = (const char *const[]){"efficiency", NULL},
     .arguments = (const char *const[]){"memory", "bytes", NULL},
     .required = 2,

@@ -37,7 +37,7 @@ static bool fill(void *context, const char *const *args, struct computed_rows *r
 
 const struct computed_table table_task_quality = {
     .name = "task_quality",
-    .doc = "what others publish of techniques on tasks, or a file of your own with these columns",
+    .doc = "published scores of techniques on tasks, or a file of your own with these columns",
     .columns = task_columns,
     .arguments = (const char *const[]){"file", NULL},
     .required = 0,

@@ -15,39 +15,38 @@ static const char *const formats[] = {[DSE_KV_TOKEN] = "token", [DSE_KV_KIVI] = 
 
 #define C struct dse_cache
 const struct dse_param dse_cache_params[] = {
-    DSE_PARAM_ENUM_OF(C, eviction, dse_eviction_choices, "who decides which position leaves the cache", "VEDA Sec. III"),
-    DSE_PARAM_F64(C, eviction_ratio, "", 0, 1, "r: positions kept, of the prompt, or of the context when generate is 0",
+    DSE_PARAM_ENUM_OF(C, eviction, dse_eviction_choices, "policy that decides which positions leave the cache", "VEDA Sec. III"),
+    DSE_PARAM_F64(C, eviction_ratio, "", 0, 1, "r: share of positions kept, of the prompt, or of the context if generate is 0",
                   "VEDA Fig. 3"),
-    DSE_PARAM_I64(C, cache_length, 0, 1048576, "positions kept; 0: by eviction_ratio", "VEDA Sec. III"),
+    DSE_PARAM_I64(C, cache_length, 0, 1048576, "positions kept; 0: set by eviction_ratio", "VEDA Sec. III"),
     DSE_PARAM_ENUM(C, boundary, boundaries,
-                   "all surplus positions leave after the prompt, one leaves a token as VEDA's Fig. 3 lists it, or the prompt is "
-                   "streamed through the positions that stay",
+                   "bulk: all surplus positions leave after the prompt; as-listed: one per token (VEDA Fig. 3); streamed: "
+                   "during the prompt",
                    "VEDA Fig. 3"),
-    DSE_PARAM_I64(C, reserved_length, 0, 65536, "R: first positions, not voted on: the smallest cache of voting", "VEDA Sec. III"),
+    DSE_PARAM_I64(C, reserved_length, 0, 65536, "voting: R, first steps without votes; also the smallest cache", "VEDA Sec. III"),
     DSE_PARAM_F64(C, threshold_a, "", 0, 4, "a: factor of the mean in the voting threshold", "VEDA Fig. 3"),
     DSE_PARAM_F64(C, threshold_b, "", 0, 4, "b: factor of the standard deviation in the voting threshold", "VEDA Fig. 3"),
-    DSE_PARAM_F64(C, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", "H2O, Sec. 4"),
-    DSE_PARAM_I64(C, sinks, 0, 65536, "window: first positions, which stay", "StreamingLLM"),
-    DSE_PARAM_I64(C, observed, 1, 65536, "snapkv, pyramidkv: last steps of the prompt, which select and stay", "SnapKV, Sec. 4"),
-    DSE_PARAM_I64(C, pool, 1, 1023, "snapkv, pyramidkv: neighbours that a score is pooled over; odd", "SnapKV, Sec. 4"),
+    DSE_PARAM_F64(C, recent_share, "", 0, 1, "h2o: share of the cache reserved for the newest positions", "H2O, Sec. 4"),
+    DSE_PARAM_I64(C, sinks, 0, 65536, "window: first positions, which always stay", "StreamingLLM"),
+    DSE_PARAM_I64(C, observed, 1, 65536, "snapkv, pyramidkv: last prompt positions, which select the others and stay",
+                  "SnapKV, Sec. 4"),
+    DSE_PARAM_I64(C, pool, 1, 1023, "snapkv, pyramidkv: positions that a score is pooled over; odd", "SnapKV, Sec. 4"),
     DSE_PARAM_F64(C, beta, "", 1, 1000, "pyramidkv: the last layer keeps 1/beta of the mean", "PyramidKV, Sec. 4"),
-    DSE_PARAM_I64(C, page, 1, 65536, "quest: positions of a page, which is read whole", "Quest, Sec. 3"),
-    DSE_PARAM_ENUM(
-        C, kv_format, formats,
-        "scales of keys and values in few bits: along the token, or as KIVI's along the channel for keys and with the newest "
-        "positions at 16 bits",
-        "KIVI, Sec. 3"),
-    DSE_PARAM_I64(C, kv_residual, 1, 65536, "kivi: newest positions, which stay at 16 bits", "KIVI, Alg. 1"),
-    DSE_PARAM_ENUM(C, quality_from, sources, "what eviction keeps of attention comes from a retention profile, or from a surface",
+    DSE_PARAM_I64(C, page, 1, 65536, "quest: positions of a page; pages are read whole", "Quest, Sec. 3"),
+    DSE_PARAM_ENUM(C, kv_format, formats,
+                   "scales of quantized keys and values: per token, or KIVI's (keys per channel, newest positions at 16 bits)",
+                   "KIVI, Sec. 3"),
+    DSE_PARAM_I64(C, kv_residual, 1, 65536, "kivi: newest positions, kept at 16 bits", "KIVI, Alg. 1"),
+    DSE_PARAM_ENUM(C, quality_from, sources, "source of the quality of eviction: a retention profile or a quality surface",
                    "docs/explanation/quality.md"),
     DSE_PARAM_REF(C, retention, struct dse_retention, DSE_KIND_RETENTION,
-                  "what eviction keeps of attention, measured under settings of its own", "docs/reference/catalog.md"),
+                  "retention profile: attention kept under eviction, at the profile's own settings", "docs/reference/catalog.md"),
     DSE_PARAM_REF(C, surface, struct dse_quality, DSE_KIND_QUALITY,
-                  "surfaces of what was measured of techniques, over contexts, ratios and their settings",
+                  "quality surfaces: measured loss of techniques over contexts, ratios and settings",
                   "docs/explanation/quality.md"),
-    DSE_PARAM_REF(C, task, struct dse_task, DSE_KIND_TASK, "a task that techniques were scored on, and its score",
+    DSE_PARAM_REF(C, task, struct dse_task, DSE_KIND_TASK, "task with published scores of techniques",
                   "docs/explanation/quality.md"),
-    DSE_PARAM_I64_UNIT(C, vote_bits, "bit", 1, 64, "a vote count, or an accumulated score of h2o", "VEDA Table I"),
+    DSE_PARAM_I64_UNIT(C, vote_bits, "bit", 1, 64, "width of a vote count, or of an accumulated score of h2o", "VEDA Table I"),
     DSE_PARAM_END,
 };
 #undef C
@@ -91,9 +90,9 @@ static const char *check_format(const struct dse_cache *c, const struct dse_work
 {
     const struct dse_eviction *policy = dse_eviction_at(c->eviction);
     if (c->kv_format != DSE_KV_KIVI) return NULL;
-    if (!dse_kv_scaled(w)) return "KIVI's format is one of few bits with scales (kv_format, kv_bits, kv_scale_bits)";
+    if (!dse_kv_scaled(w)) return "kv_format = kivi needs kv_bits below 16 and kv_scale_bits above 0";
     if (!policy->keeps_all && !policy->reads_part && !policy->selects)
-        return "KIVI's keys share a scale with their neighbours: none leaves by itself (kv_format, eviction)";
+        return "kv_format = kivi cannot be combined with eviction of single positions (kv_format, eviction)";
     return NULL;
 }
 
@@ -102,8 +101,7 @@ static const char *check_format(const struct dse_cache *c, const struct dse_work
 const char *dse_cache_check_llm(const struct dse_cache *c, const struct dse_llm *llm)
 {
     if (dse_eviction_at(c->eviction)->keeps_all || dse_llm_is_plain(llm)) return NULL;
-    return "eviction needs an LLM whose layers are all full attention with a dense network; any other runs with eviction = none "
-           "(eviction, llm)";
+    return "eviction needs an LLM with full attention and dense networks in every layer (eviction, llm)";
 }
 
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen)
@@ -116,13 +114,14 @@ const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload
     if (c->cache_length == 0 && c->eviction_ratio <= 0) return "an eviction ratio of 0 keeps no position";
     const double stays = dse_cache_target(c, seen);
     if (stays < 1) return "the eviction ratio keeps less than half a position";
-    if (policy->selects && c->pool % 2 == 0) return "neighbours are pooled on both sides of a position: their number is odd (pool)";
+    if (policy->selects && c->pool % 2 == 0) return "pool must be odd";
     if (stays >= seen) return NULL;
-    if (stays < least_of(c, policy)) return "the cache is shorter than what its policy holds apart (sinks, observed, page)";
+    if (stays < least_of(c, policy)) return "the cache is shorter than the positions its policy must keep (sinks, observed, page)";
     if (policy->selects && c->boundary != DSE_CACHE_BULK)
-        return "a policy that selects at the end of a prompt needs it whole (boundary)";
+        return "snapkv and pyramidkv need the whole prompt: boundary must be bulk (eviction, boundary)";
     if (w->phase == DSE_PREFILL && !policy->reads_part && c->boundary == DSE_CACHE_STREAMED)
-        return "a prompt that is streamed through a shorter cache is a decode step a token (phase, boundary)";
+        return "phase = prefill cannot be combined with boundary = streamed: a streamed prompt is decode steps (phase, "
+               "boundary)";
     return NULL;
 }
 

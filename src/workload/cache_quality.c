@@ -97,7 +97,7 @@ static const char *unlike_boundary(const struct dse_cache_steps *s, const struct
     if (s->cache->boundary != DSE_CACHE_BULK) return dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_TOKEN);
     const char *why = dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_BULK);
     if (!why && s->generate > 0)
-        return "a generation sees its prompt as ever smaller a share, and retention profiles are measured at one (prompt_share)";
+        return "the prompt's share of a generation falls, and a retention profile holds for one prompt_share (quality_from)";
     return why ? why : dse_measured_unlike(m, DSE_SET_PROMPT_SHARE, 1);
 }
 
@@ -120,7 +120,7 @@ static const char *profile_at(const struct dse_cache *c, double seen, double sta
     struct dse_retained at;
     if (!dse_retention_at(c->retention, policy, seen, stays / seen, &at) &&
         !dse_retention_at(c->retention, policy, seen, (stays + 0.5) / seen, &at))
-        return "the retention profile was not measured at such contexts or ratios (retention)";
+        return "the retention profile does not cover this context and ratio (retention)";
     *ret = (struct dse_kept){.mass = at.mass, .error = at.error, .error_sd = stays >= seen ? 0 : (double)NAN};
     return NULL;
 }
@@ -249,7 +249,7 @@ static const char *quality_of_format(const struct dse_cache_steps *s, struct dse
 {
     *ret = (struct dse_kept){.mass = 1, .error = (double)NAN, .error_sd = (double)NAN};
     if (s->cache->quality_from != DSE_FROM_SURFACE)
-        return "a retention profile does not say what a cache of few bits loses (quality_from, kv_scale_bits)";
+        return "retention profiles have no error for a quantized cache (quality_from, kv_scale_bits)";
     const char *why = not_carried(surface_on(s), s->workload);
     if (why) return why;
     why = s->generate > 0 ? mean_of_generation(s, s->before, ret) : at_step(s, s->before, s->before, ret);

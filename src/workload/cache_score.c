@@ -50,10 +50,10 @@ const char *dse_cache_score(const struct dse_cache_steps *s, struct dse_score *r
     struct dse_task_query q = {.llm = s->workload->llm, .ratio = (double)NAN};
     *ret = (struct dse_score){(double)NAN, (double)NAN};
     if (!c->task) return "no task is named (task)";
-    if (loses + rounds + counted > 1) return "no row of a task has several techniques together (task)";
-    if (loses && c->cache_length > 0) return "techniques are scored by the share of the positions that they keep (cache_length)";
+    if (loses + rounds + counted > 1) return "no task scores several techniques together (task)";
+    if (loses && c->cache_length > 0) return "task scores need eviction_ratio, not cache_length";
     if (!loses && !rounds && !counted && s->workload->kv_bits < FULL_BITS)
-        return "what an LLM scores by itself is of 16 bits (kv_bits)";
+        return "the LLM's own score is for a 16-bit cache (kv_bits)";
     say_cache(s, &q);
     if (loses) {
         q.method = dse_eviction_at(c->eviction)->name;
@@ -72,7 +72,7 @@ const char *dse_score_why_null(const char *why, const struct dse_score *score, c
 {
     const bool loss = strcmp(metric, "task_loss") == 0;
     if (!loss && strcmp(metric, "task_score") != 0) return NULL;
-    if (!why && loss && isnan(score->task_loss)) return "the score has no reference (task)";
+    if (!why && loss && isnan(score->task_loss)) return "the task has no score without the technique to compare with (task)";
     return why;
 }
 

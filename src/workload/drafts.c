@@ -6,7 +6,7 @@
 
 #define L struct dse_draft_lengths
 #define LENGTH(k) \
-    DSE_PARAM_F64(L, length_##k, "", 1, 1 + (k), "tokens of a verified step with " #k " drafted, its own one included", "")
+    DSE_PARAM_F64(L, length_##k, "", 1, 1 + (k), "tokens per verified step with " #k " drafted, the LLM's own token included", "")
 static const struct dse_param lengths[] = {LENGTH(1), LENGTH(2), LENGTH(3), LENGTH(4),    LENGTH(5),
                                            LENGTH(6), LENGTH(7), LENGTH(8), DSE_PARAM_END};
 #undef LENGTH

@@ -181,7 +181,7 @@ enum {
 const struct eviction_policy eviction_policies[] = {
     {
         .traits = {.name = "voting",
-                   .doc = "most votes below a threshold leave; one decision for the heads of a layer",
+                   .doc = "the position with the most votes (scores below a threshold) leaves; one decision per layer",
                    .title = "VEDA, voting",
                    .source = VEDA,
                    .counts = true,
@@ -197,7 +197,7 @@ const struct eviction_policy eviction_policies[] = {
     },
     {
         .traits = {.name = "voting-head",
-                   .doc = "voting, one decision a head",
+                   .doc = "voting, one decision per head",
                    .title = "VEDA, voting by head",
                    .source = VEDA,
                    .counts = true,
@@ -213,7 +213,7 @@ const struct eviction_policy eviction_policies[] = {
     },
     {
         .traits = {.name = "h2o",
-                   .doc = "the smallest sum of probabilities leaves, but for the newest positions",
+                   .doc = "the position with the smallest sum of probabilities leaves; the newest stay",
                    .title = "H2O",
                    .source = H2O,
                    .counts = true,
@@ -227,7 +227,7 @@ const struct eviction_policy eviction_policies[] = {
     },
     {
         .traits = {.name = "h2o-accumulate",
-                   .doc = "h2o by its sums alone, without recent_share",
+                   .doc = "h2o without recent_share: the sums alone decide",
                    .title = "H2O without recent positions",
                    .source = H2O,
                    .counts = true,
@@ -252,16 +252,12 @@ const struct eviction_policy eviction_policies[] = {
         .least = window_least,
     },
     {
-        .traits = {.name = "random",
-                   .doc = "any position leaves, with equal chance",
-                   .per_head = true,
-                   .scattered = true,
-                   .settings = HISTORY},
+        .traits = {.name = "random", .doc = "a random position leaves", .per_head = true, .scattered = true, .settings = HISTORY},
         .leave = random_leave,
     },
     {
         .traits = {.name = "oracle",
-                   .doc = "the most probable positions of the very step: a bound on the mass, no machine",
+                   .doc = "the step's most probable positions stay: an upper bound on retained mass, not a machine",
                    .per_head = true,
                    .scattered = true,
                    .settings = BITS},
@@ -269,7 +265,7 @@ const struct eviction_policy eviction_policies[] = {
     },
     {
         .traits = {.name = "snapkv",
-                   .doc = "what the prompt's last steps attend to stays of it, with its neighbours; then nothing leaves",
+                   .doc = "prompt positions that the last prompt steps attend to stay, with neighbours; then nothing leaves",
                    .title = "SnapKV",
                    .source = "Li et al., SnapKV, arXiv:2404.14469, Sec. 4",
                    .per_head = true,
@@ -301,7 +297,7 @@ const struct eviction_policy eviction_policies[] = {
     },
     {
         .traits = {.name = "quest",
-                   .doc = "nothing leaves; pages of keys with the largest bounds of their scores are read",
+                   .doc = "nothing leaves; only the pages with the largest score bounds are read",
                    .title = "Quest",
                    .source = "Tang et al., Quest, arXiv:2406.10774, Sec. 3",
                    .per_head = true,
@@ -340,16 +336,16 @@ static const char *const decides[] = {[EVICTION_BY_HEAD] = "head", [EVICTION_BY_
 const struct dse_param eviction_params[] = {
     DSE_PARAM_F64(S, threshold_a, "", 0, 4, "voting: factor of the mean in the threshold", "Fig. 3"),
     DSE_PARAM_F64(S, threshold_b, "", 0, 4, "voting: factor of the standard deviation in the threshold", "Fig. 3"),
-    DSE_PARAM_I64(S, reserved_length, 0, 65536, "voting: first steps without votes, and the smallest cache", "Sec. III"),
-    DSE_PARAM_F64(S, recent_share, "", 0, 1, "h2o: share of the cache that is the newest positions, which stay", ""),
-    DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which stay", ""),
-    DSE_PARAM_I64(S, observed, 1, 65536, "snapkv, pyramidkv: last steps of the prompt, which select and stay", "Sec. 4"),
-    DSE_PARAM_I64(S, pool, 1, 1023, "snapkv, pyramidkv: neighbours that are pooled; odd", "Sec. 4"),
-    DSE_PARAM_ENUM(S, pooling, eviction_pooling_names, "snapkv, pyramidkv: the largest of the neighbours, or their mean", "Sec. 4"),
+    DSE_PARAM_I64(S, reserved_length, 0, 65536, "voting: first steps without votes; also the smallest cache", "Sec. III"),
+    DSE_PARAM_F64(S, recent_share, "", 0, 1, "h2o: share of the cache reserved for the newest positions", ""),
+    DSE_PARAM_I64(S, sinks, 0, 65536, "window: first positions, which always stay", ""),
+    DSE_PARAM_I64(S, observed, 1, 65536, "snapkv, pyramidkv: last prompt positions, which select the others and stay", "Sec. 4"),
+    DSE_PARAM_I64(S, pool, 1, 1023, "snapkv, pyramidkv: positions that a score is pooled over; odd", "Sec. 4"),
+    DSE_PARAM_ENUM(S, pooling, eviction_pooling_names, "snapkv, pyramidkv: pooling by maximum or mean", "Sec. 4"),
     DSE_PARAM_F64(S, beta, "", 1, 1000, "pyramidkv: the last layer keeps 1/beta of the mean", "Sec. 4"),
-    DSE_PARAM_I64(S, layers, 0, 1024, "pyramidkv: layers of the model; 0: not said, which leaves it out", "Sec. 4"),
+    DSE_PARAM_I64(S, layers, 0, 1024, "pyramidkv: layers of the model; 0: unknown, and pyramidkv is left out", "Sec. 4"),
     DSE_PARAM_I64(S, page, 1, 65536, "quest: positions of a page", "Sec. 3"),
-    DSE_PARAM_ENUM(S, decides, decides, "every head, or those of a group that share keys and values as one", ""),
+    DSE_PARAM_ENUM(S, decides, decides, "each head decides, or the heads of a KV group decide together", ""),
     DSE_PARAM_I64(S, seed, 0, 1000000000, "random", ""),
     DSE_PARAM_END,
 };

@@ -36,7 +36,7 @@ const struct generator generator_defaults = {
 #define ROW_F64(f, min, max, doc) DSE_PARAM_F64(struct generator, f, "", min, max, doc, "")
 #define ROW_I64(f, min, max, doc) DSE_PARAM_I64(struct generator, f, min, max, doc, "")
 const struct dse_param generator_params[] = {
-    ROW_I64(seed, 0, INT32_MAX, "of all random numbers"),
+    ROW_I64(seed, 0, INT32_MAX, "seed of all random numbers"),
     ROW_I64(n, 1, 262144, "positions of a head"),
     ROW_I64(d, 1, 1024, "head dimension"),
     ROW_F64(level_sd, 0, 50, "standard deviation of the score levels of clusters"),

@@ -13,11 +13,11 @@ const struct kv_format kv_format_defaults = {.kv_bits = 2, .scales = DSE_SCALES_
 
 #define S struct kv_format
 const struct dse_param kv_format_params[] = {
-    DSE_PARAM_I64(S, kv_bits, 1, 16, "of a key or value: 1 to 8; 16: as it is", "Sec. 3"),
-    DSE_PARAM_ENUM(S, scales, dse_kv_scales_names, "a scale by token, by channel, or keys by channel and values by token",
+    DSE_PARAM_I64(S, kv_bits, 1, 16, "bits of a key or value: 1 to 8; 16: unchanged", "Sec. 3"),
+    DSE_PARAM_ENUM(S, scales, dse_kv_scales_names, "scales per token, per channel, or keys per channel and values per token",
                    "Sec. 3"),
     DSE_PARAM_I64(S, group, 0, 65536, "elements that share a scale; 0: all of a token", "Sec. 3"),
-    DSE_PARAM_I64(S, residual, 0, 1048576, "newest positions that stay as they are", "Alg. 1"),
+    DSE_PARAM_I64(S, residual, 0, 1048576, "newest positions kept unchanged", "Alg. 1"),
     DSE_PARAM_END,
 };
 #undef S

@@ -20,17 +20,17 @@ static const struct dse_param details[] = {
     DSE_PARAM_ENUM(struct dse_llm_details, qkv_bias, no_yes, "queries, keys and values have biases", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, output_bias, no_yes, "the output projection has a bias", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, qk_norm, qk_norms, "norms of queries and keys: by head, or over their full width", ""),
-    DSE_PARAM_ENUM(struct dse_llm_details, attention_sinks, no_yes, "a learned logit a query head takes part in the softmax", ""),
-    DSE_PARAM_ENUM(struct dse_llm_details, output_gate, no_yes, "queries are twice as wide, and half of them gates the output", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, attention_sinks, no_yes, "a learned logit per query head takes part in the softmax", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, output_gate, no_yes, "queries have twice the width; one half gates the output", ""),
     DSE_PARAM_I64(struct dse_llm_details, norms, 1, 2, "norms around a sublayer: before it, or before and after", ""),
-    DSE_PARAM_I64(struct dse_llm_details, mtp_layers, 1, 64, "multi-token-prediction layers beside the others, in no count", ""),
-    DSE_PARAM_ENUM(struct dse_llm_details, approximate, no_yes, "imported without all keys that may change a count", ""),
+    DSE_PARAM_I64(struct dse_llm_details, mtp_layers, 1, 64, "multi-token-prediction layers, not included in any count", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, approximate, no_yes, "imported without some keys that may change a count", ""),
     DSE_PARAM_END,
 };
 
 static const struct dse_param latent[] = {
     DSE_PARAM_I64(struct dse_llm_latent, q_rank, 1, WIDTH_MAX,
-                  "latent attention: width of the queries' latent; without it there is none", ""),
+                  "latent attention: width of the queries' latent; absent: queries have none", ""),
     DSE_PARAM_I64(struct dse_llm_latent, kv_rank, 1, WIDTH_MAX,
                   "latent attention: width of the latent that is cached for keys and values", ""),
     DSE_PARAM_I64(struct dse_llm_latent, nope_dim, 1, WIDTH_MAX, "latent attention: elements of a head's key without positions",
@@ -39,19 +39,18 @@ static const struct dse_param latent[] = {
                   "latent attention: elements of the key with positions, which all heads share", ""),
     DSE_PARAM_I64(struct dse_llm_latent, v_head_dim, 1, WIDTH_MAX, "latent attention: elements of a head's value", ""),
     DSE_PARAM_I64(struct dse_llm_latent, index_heads, 1, HEADS_MAX, "indexer: heads", ""),
-    DSE_PARAM_I64(struct dse_llm_latent, index_dim, 1, WIDTH_MAX,
-                  "indexer: elements of a head, and of the key that it keeps of a position", ""),
+    DSE_PARAM_I64(struct dse_llm_latent, index_dim, 1, WIDTH_MAX, "indexer: elements of a head, and of the key cached per position",
+                  ""),
     DSE_PARAM_I64(struct dse_llm_latent, index_topk, 1, 16777216, "indexer: positions that it chooses", ""),
     DSE_PARAM_END,
 };
 
 static const struct dse_param experts[] = {
     DSE_PARAM_I64(struct dse_llm_experts, experts, 1, 65536, "routed experts of a layer", ""),
-    DSE_PARAM_I64(struct dse_llm_experts, experts_active, 1, 65536, "of them a token uses", ""),
+    DSE_PARAM_I64(struct dse_llm_experts, experts_active, 1, 65536, "routed experts that a token uses", ""),
     DSE_PARAM_I64(struct dse_llm_experts, expert_ffn, 1, WIDTH_MAX, "inner width of an expert", ""),
     DSE_PARAM_I64(struct dse_llm_experts, shared_ffn, 1, WIDTH_MAX, "inner width of all shared experts together", ""),
-    DSE_PARAM_I64(struct dse_llm_experts, expert_latent, 1, WIDTH_MAX,
-                  "width of what experts work on, where it is not the hidden state", ""),
+    DSE_PARAM_I64(struct dse_llm_experts, expert_latent, 1, WIDTH_MAX, "input width of the experts, if not the hidden width", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, shared_gate, no_yes, "the shared experts have a gate", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, router_bias, no_yes, "the router has a bias", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, expert_bias, no_yes, "the matrices of an expert have biases", ""),
@@ -66,7 +65,7 @@ static const struct dse_param states[] = {
     DSE_PARAM_I64(struct dse_llm_states, conv_kernel, 2, 64, "taps of the convolution before a recurrence", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_inner, 1, WIDTH_MAX, "Mamba: inner width", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_heads, 1, HEADS_MAX, "Mamba-2: heads", ""),
-    DSE_PARAM_I64(struct dse_llm_states, ssm_state, 1, WIDTH_MAX, "Mamba: elements of state a channel", ""),
+    DSE_PARAM_I64(struct dse_llm_states, ssm_state, 1, WIDTH_MAX, "Mamba: elements of state per channel", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_groups, 1, HEADS_MAX, "Mamba-2: groups that share B and C", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_dt_rank, 1, WIDTH_MAX, "Mamba-1: rank of the step size", ""),
     DSE_PARAM_ENUM(struct dse_llm_states, ssm_norms, no_yes, "Mamba-1: norms of dt, B and C", ""),
@@ -83,15 +82,15 @@ const struct dse_param dse_llm_fields[] = {
     DSE_PARAM_I64_OPTIONAL(struct dse_llm, ffn, 1, WIDTH_MAX, "inner width of the feed-forward network", ""),
     DSE_PARAM_I64(struct dse_llm, ffn_matrices, 2, 3, "2: up and down; 3: gate, up and down", ""),
     DSE_PARAM_I64(struct dse_llm, vocab, 1, 4194304, "rows of the embedding table", ""),
-    DSE_PARAM_I64(struct dse_llm, embedding_tables, 1, 2, "2, or 1 when the output head is the input embedding", ""),
+    DSE_PARAM_I64(struct dse_llm, embedding_tables, 1, 2, "embedding tables; 1: the output head is the input embedding", ""),
     DSE_PARAM_I64(struct dse_llm, max_context, 1, 16777216, "longest context it was trained or extended for", ""),
-    DSE_PARAM_I64_OPTIONAL(struct dse_llm, attention_window, 1, 16777216, "positions of a window, or of a chunk", ""),
-    DSE_PARAM_PATTERN(struct dse_llm, attention, dse_mixer_names, "what mixes positions, layer by layer; a shorter list repeats",
-                      ""),
+    DSE_PARAM_I64_OPTIONAL(struct dse_llm, attention_window, 1, 16777216, "positions of an attention window or chunk", ""),
+    DSE_PARAM_PATTERN(struct dse_llm, attention, dse_mixer_names,
+                      "mixer of each layer, attention or recurrence; a shorter list repeats", ""),
     DSE_PARAM_PATTERN(struct dse_llm, feed_forward, dse_feed_forward_names,
-                      "what follows it, layer by layer; a shorter list repeats", ""),
+                      "feed-forward network of each layer; a shorter list repeats", ""),
     DSE_PARAM_I64_OPTIONAL(struct dse_llm, dense_layers, 1, DSE_PATTERN_MAX,
-                           "layers at the beginning whose network is dense, whatever feed_forward says", ""),
+                           "first layers with a dense network, whatever feed_forward says", ""),
     DSE_EMBED_OPTIONAL(struct dse_llm, details, struct dse_llm_details, details),
     DSE_EMBED_OPTIONAL(struct dse_llm, latent, struct dse_llm_latent, latent),
     DSE_EMBED_OPTIONAL(struct dse_llm, moe, struct dse_llm_experts, experts),
@@ -216,21 +215,20 @@ const char *dse_llm_resolve(struct dse_llm *llm)
 
 const char *dse_llm_unlike_plain(const struct dse_llm *llm)
 {
-    return dse_llm_is_plain(llm) ? NULL
-                                 : "layers of other kinds than full attention with a dense network are not modelled here yet (llm)";
+    return dse_llm_is_plain(llm) ? NULL : "this model needs an LLM with full attention and dense networks in every layer (llm)";
 }
 
-#define NOT_CARRIED ": what was measured on full attention does not stand for it (llm)"
+#define NOT_CARRIED "; full attention's quality does not apply (llm)"
 static const char *const unlike_measured[DSE_MIXERS] = {
-    [DSE_WINDOW] = "nobody measured an LLM with windowed attention" NOT_CARRIED,
-    [DSE_CHUNK] = "nobody measured an LLM with chunked attention" NOT_CARRIED,
-    [DSE_LATENT] = "nobody measured an LLM with latent attention" NOT_CARRIED,
-    [DSE_LATENT_TOPK] = "nobody measured an LLM with an indexer" NOT_CARRIED,
-    [DSE_LATENT_SHARED] = "nobody measured an LLM with an indexer" NOT_CARRIED,
-    [DSE_DELTA] = "nobody measured an LLM with recurrent layers" NOT_CARRIED,
-    [DSE_LIGHTNING] = "nobody measured an LLM with recurrent layers" NOT_CARRIED,
-    [DSE_MAMBA] = "nobody measured an LLM with recurrent layers" NOT_CARRIED,
-    [DSE_MAMBA2] = "nobody measured an LLM with recurrent layers" NOT_CARRIED,
+    [DSE_WINDOW] = "quality was not measured with windowed attention" NOT_CARRIED,
+    [DSE_CHUNK] = "quality was not measured with chunked attention" NOT_CARRIED,
+    [DSE_LATENT] = "quality was not measured with latent attention" NOT_CARRIED,
+    [DSE_LATENT_TOPK] = "quality was not measured with an indexer" NOT_CARRIED,
+    [DSE_LATENT_SHARED] = "quality was not measured with an indexer" NOT_CARRIED,
+    [DSE_DELTA] = "quality was not measured with recurrent layers" NOT_CARRIED,
+    [DSE_LIGHTNING] = "quality was not measured with recurrent layers" NOT_CARRIED,
+    [DSE_MAMBA] = "quality was not measured with recurrent layers" NOT_CARRIED,
+    [DSE_MAMBA2] = "quality was not measured with recurrent layers" NOT_CARRIED,
 };
 
 const char *dse_llm_unlike_measured(const struct dse_llm *llm)

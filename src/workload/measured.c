@@ -229,7 +229,7 @@ void measured_name(struct dse_measured *m, const char *kind, const char *name)
     char buf[TEXT_NUMBER_MAX], to[TEXT_NUMBER_MAX];
     drop_sentences(m);
     for (size_t i = 0; i < DSE_SETTINGS; i++)
-        m->unlike[i] = xasprintf("%s %s holds for %s = %s", kind, name, settings[i].name, setting_text(m, i, buf));
+        m->unlike[i] = xasprintf("%s %s was measured only with %s = %s", kind, name, settings[i].name, setting_text(m, i, buf));
     m->beyond = xasprintf("%s %s has data for %s to %s positions", kind, name, text_number(buf, m->from), text_number(to, m->to));
 }
 

@@ -244,13 +244,15 @@ static char *unlike_text(const char *entry, const struct dse_quality_surface *s,
     for (size_t k = 0; k < s->n_axes; k++)
         if (s->axes[k].setting == i) a = &s->axes[k];
     const char *name = dse_setting_name(i);
-    if (!a) return xasprintf("%s: %s holds for %s = %s", entry, s->method, name, measured_setting_text(i, s->fixed[i], buf));
+    if (!a)
+        return xasprintf("%s: %s was measured only with %s = %s", entry, s->method, name,
+                         measured_setting_text(i, s->fixed[i], buf));
     if (!a->exact)
-        return xasprintf("%s: %s was measured at %s of %s to %s", entry, s->method, name, text_number(buf, a->value[0]),
+        return xasprintf("%s: %s was measured with %s from %s to %s", entry, s->method, name, text_number(buf, a->value[0]),
                          text_number(last, a->value[a->n - 1]));
     struct text t;
     text_init(&t);
-    text_addf(&t, "%s: %s was measured at %s of", entry, s->method, name);
+    text_addf(&t, "%s: %s was measured only with %s =", entry, s->method, name);
     for (size_t k = 0; k < a->n; k++) text_addf(&t, "%s%s", k ? ", " : " ", measured_setting_text(i, a->value[k], buf));
     return text_detach(&t);
 }
@@ -264,13 +266,13 @@ static void make_sentences(const char *entry, struct dse_quality_surface *s)
         xasprintf("%s: %s was measured at %s to %s positions", entry, s->method, text_number(low, from), text_number(high, to));
     dse_surface_ratios(s, &from, &to);
     if (s->has_ratios)
-        s->no_ratio = xasprintf("%s: %s was measured at ratios from %s, or from more at short contexts", entry, s->method,
+        s->no_ratio = xasprintf("%s: %s was measured at ratios of %s or more, at short contexts of still more", entry, s->method,
                                 text_number(low, from));
     else
-        s->no_ratio = xasprintf("%s: %s was measured at a ratio of 1", entry, s->method);
+        s->no_ratio = xasprintf("%s: %s was measured only at a ratio of 1", entry, s->method);
     struct text t;
     text_init(&t);
-    text_addf(&t, "%s: %s was not measured at these settings together (", entry, s->method);
+    text_addf(&t, "%s: %s was not measured with this combination of (", entry, s->method);
     for (size_t i = 0; i < s->n_axes; i++) text_addf(&t, "%s%s", i ? ", " : "", dse_setting_name(s->axes[i].setting));
     text_add(&t, ")");
     s->no_mix = text_detach(&t);

@@ -14,7 +14,7 @@ const struct dse_param dse_requests_fields[] = {
     DSE_PARAM_F64(struct dse_requests, prompt_p90, "", 1, 1e7, "tokens of a prompt: nine in ten have fewer", ""),
     DSE_PARAM_F64(struct dse_requests, generate_median, "", 1, 1e7, "tokens generated: half of the requests have fewer", ""),
     DSE_PARAM_F64(struct dse_requests, generate_p90, "", 1, 1e7, "tokens generated: nine in ten have fewer", ""),
-    DSE_PARAM_I64(struct dse_requests, max_tokens, 2, 10000000, "prompt and generation together have no more", ""),
+    DSE_PARAM_I64(struct dse_requests, max_tokens, 2, 10000000, "most tokens of prompt and generation together", ""),
     DSE_PARAM_END,
 };
 

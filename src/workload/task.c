@@ -6,11 +6,9 @@
 
 #define S struct dse_score
 const struct dse_metric dse_score_metrics[] = {
-    DSE_METRIC_F64_OR_NULL(S, task_score, "", DSE_NEITHER,
-                           "what the technique scores on the task, by who published it; in the task's unit",
+    DSE_METRIC_F64_OR_NULL(S, task_score, "", DSE_NEITHER, "published score of the technique on the task, in the task's unit",
                            "docs/explanation/quality.md", .mean = DSE_MEAN_TOKEN),
-    DSE_METRIC_F64_OR_NULL(S, task_loss, "", DSE_LESS,
-                           "what is lost of the score that the LLM has without the technique, as a share of it",
+    DSE_METRIC_F64_OR_NULL(S, task_loss, "", DSE_LESS, "share of the LLM's own score that the technique loses",
                            "docs/explanation/quality.md", .mean = DSE_MEAN_TOKEN),
     DSE_METRIC_END,
 };
@@ -50,8 +48,8 @@ const char *dse_task_find(const struct dse_task *t, const struct dse_task_query 
         set_score(r, q->method ? r->value : r->reference, ret);
         return NULL;
     }
-    if (!llm) return "nobody has scored this LLM on the task (task, llm)";
-    if (!q->method) return "the task's rows have no score of the LLM by itself (task)";
-    return method ? "the technique was scored on the task at another ratio or under other settings (task)"
-                  : "nobody has scored this technique on the task (task)";
+    if (!llm) return "the task has no score for this LLM (task, llm)";
+    if (!q->method) return "the task has no score of the LLM without a technique (task)";
+    return method ? "the task has this technique only at other ratios or settings (task)"
+                  : "the task has no score for this technique (task)";
 }

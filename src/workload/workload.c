@@ -23,50 +23,47 @@ static const char the_workload[] = "the workload";
 
 #define S struct dse_speculation
 static const struct dse_param speculation[] = {
-    DSE_PARAM_I64(S, draft_tokens, 0, 64, "tokens that are drafted for one step to verify; 0: no speculative decoding",
-                  "arXiv:2211.17192"),
-    DSE_PARAM_ENUM(S, drafter, drafters,
-                   "what drafts them: heads beside the output head (Medusa), a layer of the LLM's kind (EAGLE, MTP), or an LLM",
+    DSE_PARAM_I64(S, draft_tokens, 0, 64, "tokens drafted per verified step; 0: no speculative decoding", "arXiv:2211.17192"),
+    DSE_PARAM_ENUM(S, drafter, drafters, "drafter: extra output heads (Medusa), one layer like the LLM's (EAGLE, MTP), or an LLM",
                    "arXiv:2401.10774, arXiv:2401.15077"),
     DSE_PARAM_REF(S, draft, struct dse_llm, DSE_KIND_LLM, "drafter = llm: the LLM that drafts", "arXiv:2211.17192"),
     DSE_PARAM_F64(S, acceptance, "", 0, 1, "probability that the first drafted token is accepted", "arXiv:2211.17192"),
-    DSE_PARAM_F64(S, acceptance_decay, "", 0, 1, "that probability of a drafted token, over that of the one before it",
+    DSE_PARAM_F64(S, acceptance_decay, "", 0, 1, "acceptance of a drafted token over acceptance of the one before",
                   "docs/explanation/llms.md"),
-    DSE_PARAM_F64(S, accepted_length, "", 0, 65, "tokens that a verified step yields, as measured; 0: by drafts",
-                  "docs/explanation/llms.md"),
+    DSE_PARAM_F64(S, accepted_length, "", 0, 65, "measured tokens per verified step; 0: from drafts", "docs/explanation/llms.md"),
     DSE_PARAM_REF(S, drafts, struct dse_drafts, DSE_KIND_DRAFTS,
-                  "tokens that a verified step yields, as measured by draft_tokens; \"law\": by acceptance", "catalog/drafts.toml"),
+                  "measured tokens per verified step, by draft_tokens; \"law\": from acceptance", "catalog/drafts.toml"),
     DSE_PARAM_END,
 };
 #undef S
 
 #define W struct dse_workload
 const struct dse_param dse_workload_params[] = {
-    DSE_PARAM_REF(W, llm, struct dse_llm, DSE_KIND_LLM, "the model that is run", "catalog/llms.toml"),
+    DSE_PARAM_REF(W, llm, struct dse_llm, DSE_KIND_LLM, "the LLM that runs", "catalog/llms.toml"),
     DSE_PARAM_ENUM(W, phase, phases, "one decode step, or the prefill of a prompt", the_workload),
     DSE_PARAM_I64(W, batch, 1, 4096, "sequences processed together", the_workload),
     DSE_PARAM_I64(W, context, 1, 1048576, "decode: positions in the KV cache, the newest included; prefill: length of the prompt",
                   the_workload),
-    DSE_PARAM_F64(W, context_spread, "", 0, 1, "decode: standard deviation of the sequences' contexts, over context: their mean",
+    DSE_PARAM_F64(W, context_spread, "", 0, 1, "decode: standard deviation of the sequences' contexts over their mean, context",
                   the_workload),
-    DSE_PARAM_I64(W, chunk_tokens, 0, 65536, "decode: tokens of a prompt that are worked on in the same step", "arXiv:2308.16369"),
-    DSE_PARAM_I64(W, chunk_context, 0, 1048576, "positions of that prompt before them", "arXiv:2308.16369"),
+    DSE_PARAM_I64(W, chunk_tokens, 0, 65536, "decode: prompt tokens processed in the same step (chunked prefill)",
+                  "arXiv:2308.16369"),
+    DSE_PARAM_I64(W, chunk_context, 0, 1048576, "positions of the chunk's prompt before the chunk", "arXiv:2308.16369"),
     DSE_PARAM_I64_UNIT(W, weight_bits, "bit", 2, 32, "width of a stored weight", the_workload),
-    DSE_PARAM_F64(W, weight_scale_bits, "bit", 0, 16, "scales and zero points a weight: 16 / group; 0: not counted",
+    DSE_PARAM_F64(W, weight_scale_bits, "bit", 0, 16, "scales and zero points per weight: 16 / group; 0: not counted",
                   "arXiv:2210.17323"),
     DSE_PARAM_I64_UNIT(W, kv_bits, "bit", 2, 32, "width of a stored key or value element", the_workload),
     DSE_PARAM_F64(W, kv_scale_bits, "bit", 0, 16,
-                  "scales and zero points a key or value element: 32 / group; 0: not counted, nor what rounding loses",
+                  "scales and zero points per key or value element: 32 / group; 0: scales and rounding loss not counted",
                   "Liu et al., KIVI, arXiv:2402.02750, Sec. 3"),
     DSE_PARAM_I64_UNIT(W, activation_bits, "bit", 2, 32, "width of an activation in matrix products and between chips",
                        the_workload),
-    DSE_PARAM_ENUM(
-        W, latent_form, latent_forms,
-        "latent attention: queries taken into the latent space, keys and values made of all latents again, or absorbed in "
-        "decode and expanded in prompts",
-        "arXiv:2405.04434, Sec. 2.1.2"),
+    DSE_PARAM_ENUM(W, latent_form, latent_forms,
+                   "latent attention: absorbed (queries in latent space), expanded (keys and values rebuilt), or absorbed in "
+                   "decode only",
+                   "arXiv:2405.04434, Sec. 2.1.2"),
     DSE_PARAM_ENUM(W, routing, dse_routing_names,
-                   "where tokens go: to all experts alike, to experts chosen at random, or with loads of a power law",
+                   "routing of tokens: equal loads, random experts, power-law loads, or measured loads",
                    "docs/explanation/llms.md"),
     DSE_PARAM_F64(W, routing_exponent, "", 0, 10, "routing = power-law: exponent of the density of loads",
                   "docs/explanation/llms.md"),
@@ -84,7 +81,7 @@ const struct dse_param dse_workload_params[] = {
 #undef W
 
 const struct dse_param dse_request_params[] = {
-    DSE_PARAM_I64(struct dse_request, prompt, 1, 1048576, "tokens of the prompt of a request", the_workload),
+    DSE_PARAM_I64(struct dse_request, prompt, 1, 1048576, "prompt tokens of a request", the_workload),
     DSE_PARAM_I64(struct dse_request, generate, 0, 1048576, "tokens generated after the prompt; 0: one step at context",
                   the_workload),
     DSE_PARAM_END,
@@ -151,11 +148,11 @@ static bool divides(int64_t part, int64_t whole)
 static const char *check_tensor(const struct dse_llm *llm, int64_t tensor)
 {
     const struct dse_llm_states *s = &llm->states;
-    if (!divides(tensor, llm->heads)) return "the LLM's heads cannot be shared evenly (tensor_parallel does not divide heads)";
+    if (!divides(tensor, llm->heads)) return "tensor_parallel does not divide the LLM's heads";
     if (llm->kv_heads > 0 && !divides(tensor, llm->kv_heads) && !divides(llm->kv_heads, tensor))
-        return "the LLM's KV heads can be neither shared nor copied evenly (tensor_parallel, kv_heads)";
+        return "neither tensor_parallel nor the LLM's kv_heads divides the other";
     if (!divides(tensor, s->state_value_heads) || !divides(tensor, s->ssm_heads) || !divides(tensor, s->ssm_inner))
-        return "the heads of recurrent layers cannot be shared evenly (tensor_parallel)";
+        return "tensor_parallel does not divide the heads of the LLM's recurrent layers";
     return NULL;
 }
 
@@ -165,12 +162,12 @@ static const char *check_degrees(const struct dse_workload *w)
                   group = tensor * dse_degree(w->data_parallel);
     const char *why = check_tensor(w->llm, tensor);
     if (why) return why;
-    if (dse_degree(w->pipeline_parallel) > w->llm->layers) return "there are more stages than layers (pipeline_parallel)";
+    if (dse_degree(w->pipeline_parallel) > w->llm->layers) return "pipeline_parallel is more than the LLM's layers";
     if (expert == 1) return NULL;
-    if (w->llm->moe.experts == 0) return "the LLM has no experts to share (expert_parallel)";
-    if (expert > w->llm->moe.experts) return "there are more groups of chips than experts (expert_parallel)";
+    if (w->llm->moe.experts == 0) return "expert_parallel needs an LLM with experts";
+    if (expert > w->llm->moe.experts) return "expert_parallel is more than the LLM's experts";
     if (group % expert != 0) return "expert_parallel does not divide the chips of a stage (tensor_parallel x data_parallel)";
-    return expert % tensor == 0 || tensor % expert == 0 ? NULL : "neither of tensor_parallel and expert_parallel divides the other";
+    return expert % tensor == 0 || tensor % expert == 0 ? NULL : "neither tensor_parallel nor expert_parallel divides the other";
 }
 
 static const char *check_speculation(const struct dse_workload *w)
@@ -178,15 +175,17 @@ static const char *check_speculation(const struct dse_workload *w)
     const struct dse_speculation *s = &w->speculation;
     if (w->phase == DSE_PREFILL) return NULL;
     if (s->drafter == DSE_DRAFT_LLM && !dse_llm_is_plain(s->draft))
-        return "an LLM that drafts has full attention and dense networks here (draft)";
+        return "the drafting LLM needs full attention and dense networks (draft)";
     if (s->drafter == DSE_DRAFT_LLM && check_tensor(s->draft, dse_degree(w->tensor_parallel)))
-        return "the heads of the LLM that drafts cannot be shared evenly (draft, tensor_parallel)";
+        return "tensor_parallel does not divide the drafting LLM's heads (draft)";
     if (s->accepted_length > 0 && s->drafts && dse_drafts_measured(s->drafts))
-        return "two measured lengths say what a verified step yields (accepted_length, drafts)";
+        return "accepted_length and drafts cannot be combined: both give the tokens per verified step";
     if (s->drafts && dse_drafts_measured(s->drafts) && isnan(dse_drafts_length(s->drafts, s->draft_tokens)))
-        return "nobody measured what so many drafted tokens yield (drafts, draft_tokens)";
-    if (s->accepted_length > 1 + (double)s->draft_tokens) return "more tokens are accepted than were drafted (accepted_length)";
-    return s->accepted_length > 0 && s->accepted_length < 1 ? "a verified step yields one token at least (accepted_length)" : NULL;
+        return "the entry of drafts has no measurement at this draft_tokens";
+    if (s->accepted_length > 1 + (double)s->draft_tokens) return "accepted_length is more than draft_tokens + 1";
+    return s->accepted_length > 0 && s->accepted_length < 1
+               ? "accepted_length is below 1: a verified step yields at least one token"
+               : NULL;
 }
 
 const char *dse_workload_unknown(const struct dse_workload *w, unsigned can)
@@ -196,10 +195,11 @@ const char *dse_workload_unknown(const struct dse_workload *w, unsigned can)
         if (unlike) return unlike;
     }
     if (!(can & DSE_CAN_PARALLEL) && (dse_workload_chips(w) > 1 || w->expert_parallel > 1))
-        return "this model is of one chip (tensor_parallel, pipeline_parallel, data_parallel, expert_parallel)";
-    if (!(can & DSE_CAN_SPECULATE) && w->speculation.draft_tokens > 0) return "this model does not draft tokens (draft_tokens)";
+        return "this model has one chip (tensor_parallel, pipeline_parallel, data_parallel, expert_parallel)";
+    if (!(can & DSE_CAN_SPECULATE) && w->speculation.draft_tokens > 0)
+        return "this model has no speculative decoding (draft_tokens)";
     if (!(can & DSE_CAN_MIX) && (w->context_spread > 0 || w->chunk_tokens > 0))
-        return "this model's sequences are all alike (context_spread, chunk_tokens)";
+        return "this model needs equal contexts and no prompt chunk (context_spread, chunk_tokens)";
     if (!(can & DSE_CAN_ACTIVATIONS) && w->activation_bits > 0 && w->activation_bits < 16)
         return "this model's activations have 16 bits (activation_bits)";
     if (!(can & DSE_CAN_SCALES) && w->weight_scale_bits > 0) return "this model's weights have no scales (weight_scale_bits)";
@@ -243,11 +243,11 @@ static const char *check_routing(const struct dse_workload *w)
 {
     const struct dse_llm_experts *e = &w->llm->moe;
     if (w->routing != DSE_ROUTING_PROFILE || e->experts == 0) return NULL;
-    if (!w->expert_loads) return "there is no profile of loads (expert_loads)";
+    if (!w->expert_loads) return "routing = profile needs expert_loads";
     if (dse_expert_loads_experts(w->expert_loads) != e->experts)
-        return "the profile of loads is of another number of experts than the LLM has (expert_loads, llm)";
+        return "expert_loads and the LLM have different numbers of experts (expert_loads, llm)";
     if ((double)e->experts_active * expert_loads_largest(w->expert_loads) > 1 + 1e-9)
-        return "an expert of the profile gets more choices than there are tokens (expert_loads, llm)";
+        return "an expert would be chosen more than once per token (expert_loads, llm)";
     return NULL;
 }
 
@@ -255,11 +255,11 @@ const char *dse_workload_check(const struct dse_workload *w, unsigned can)
 {
     const char *why = dse_workload_unknown(w, can);
     if (why) return why;
-    if (w->context > w->llm->max_context) return "the context is longer than the LLM was made for (max_context)";
+    if (w->context > w->llm->max_context) return "the context is longer than the LLM's max_context";
     if (w->phase == DSE_PREFILL && (w->context_spread > 0 || w->chunk_tokens > 0 || w->speculation.draft_tokens > 0))
-        return "drafts, chunks and unequal contexts are of decode steps (phase)";
+        return "phase = prefill cannot be combined with draft_tokens, chunk_tokens or context_spread";
     if (w->chunk_tokens > 0 && w->chunk_context + w->chunk_tokens > w->llm->max_context)
-        return "the prompt of the chunk is longer than the LLM was made for (chunk_context, max_context)";
+        return "the chunk's prompt is longer than the LLM's max_context (chunk_context, chunk_tokens)";
     if (w->weight_scale_bits > 0 && w->weight_bits >= 16) return "weights of 16 bits or more have no scales (weight_scale_bits)";
     why = check_routing(w);
     if (why) return why;

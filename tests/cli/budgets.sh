@@ -44,9 +44,9 @@ same() { # WHAT DB TABLE CONDITION
 # Nobody names a budget: a tenth.
 sweep default ""
 "$DSE" sweep default.toml >out.txt 2>said.txt || fail "$(cat said.txt)"
-grep -q 'note: the sweep names no budget of quality.*attention_error 0.1.*rows lose more; those whose loss nobody measured' said.txt || fail "$(cat said.txt)"
+grep -q 'note: the sweep sets no quality budget.*attention_error 0.1.*rows lose more; rows whose loss nobody measured' said.txt || fail "$(cat said.txt)"
 grep -q 'within attention_error 0.1 (default)$' said.txt || fail "the goal does not say its budget: $(cat said.txt)"
-grep -q '^Nobody measured what these lose' out.txt || fail "no heading of its own: $(cat out.txt)"
+grep -q '^A separate front of points whose loss nobody measured' out.txt || fail "no heading of its own: $(cat out.txt)"
 same "the default" results/default.db front "attention_error <= 0.1"
 same "the unknown" results/default.db "(select * from budget_front where budget = 'unknown')" "attention_error is null"
 [ "$(sqlite3 results/default.db "select count(*) from veda where (reason = 'over budget') <> (attention_error > 0.1)")" = 0 ] || fail "not what is over 0.1 is over budget"
@@ -152,4 +152,4 @@ printf '[figure]\ntitle = "f"\nkind = "scatter"\nsql = "select tokens_per_s, are
 "$DSE" sweep empty.toml >out.txt 2>said.txt || fail "$(cat said.txt)"
 grep -q 'its figures are not drawn: the front is empty' said.txt || fail "$(cat said.txt)"
 "$DSE" front empty.toml -o exact_empty.db --no-figures >out.txt 2>said.txt || fail "$(cat said.txt)"
-grep -q 'certain: no point of this lattice that can be built is known to lose no more than the budget' said.txt || fail "$(cat said.txt)"
+grep -q 'certain: no feasible point of this lattice is known to stay within the quality budget' said.txt || fail "$(cat said.txt)"

@@ -67,12 +67,12 @@ for model in lad veda swiftkv ane; do
     tail -n 1 eval.csv | grep -q 'nan\|inf,' && fail "$model: no number on a memory without timing"
     [ $model != ane ] || continue # whose event level is of calls and dispatches: it knows no banks
     "$DSE" eval $model --set memory=bare --fidelity event-level -c bare.toml >out.txt 2>err.txt && fail "$model: an event level without timing"
-    grep -q 'timing of the memory is not known' err.txt || fail "$model: $(cat err.txt)"
+    grep -q 'the event level needs DRAM timing' err.txt || fail "$model: $(cat err.txt)"
 done
 efficiency() { "$DSE" query :memory: "select efficiency from dram_efficiency('bare', $1)" -c bare.toml --format csv | tail -n 1; }
 [ "$(efficiency 32)" = 0.5 ] && [ "$(efficiency 64)" = "$(efficiency 65536)" ] || fail "short accesses: $(efficiency 32), $(efficiency 64), $(efficiency 65536)"
 "$DSE" dram --pattern random --memory bare -c bare.toml >/dev/null 2>err.txt && fail "dram without timing"
-grep -q 'timing of the memory is not known' err.txt || fail "$(cat err.txt)"
+grep -q 'the event level needs DRAM timing' err.txt || fail "$(cat err.txt)"
 # In a sweep what is not known is NULL.
 cat >bare_sweep.toml <<'TOML'
 [sweep]

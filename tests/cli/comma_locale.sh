@@ -15,6 +15,7 @@ grep -q 'max(2,5,1)' comma.toml || fail "the example has no such formula"
 cc -std=c99 -Wall -Wextra -Werror $sanitised -I"$(dirname "$header")/.." "$SOURCE/tests/cli/comma_locale.c" -L"$lib" -ldse -lsqlite3 -o comma || fail "the program does not compile"
 export DSE_PLUGINS="$WORK/comma.toml" # for SQL, which is told of none; the library then has it, too
 env -u DSE_DATA_DIR ./comma "$SOURCE/examples/array.toml" "$lib/dse.so" >plain.txt 2>err.txt || fail "in C: $(cat err.txt)"
-env -u DSE_DATA_DIR -u LC_ALL LOCPATH="$WORK/locale" LOCALE=de_DE.UTF-8 ./comma "$SOURCE/examples/array.toml" "$lib/dse.so" >comma.txt 2>err.txt || fail "with a comma: $(cat err.txt)"
+echo 'leak:__argz_add_sep' >glibc.supp # with LOCPATH set, newlocale of glibc 2.36 keeps its list of folders
+env -u DSE_DATA_DIR -u LC_ALL LSAN_OPTIONS=suppressions=glibc.supp:print_suppressions=0 LOCPATH="$WORK/locale" LOCALE=de_DE.UTF-8 ./comma "$SOURCE/examples/array.toml" "$lib/dse.so" >comma.txt 2>err.txt || fail "with a comma: $(cat err.txt)"
 [ "$(grep -c ' ok ' plain.txt)" -ge 8 ] || fail "few answers: $(cat plain.txt)"
 diff plain.txt comma.txt || fail "other numbers with a comma"

@@ -48,8 +48,8 @@ done
 "$DSE" eval lad --all --set technology=65nm --set clock_ghz=0.5 --set area=core >eval.txt || fail "a node without a price is refused"
 grep -q 'die_usd .*unknown: the book of costs has no wafer_usd_65nm' eval.txt || fail "$(grep usd eval.txt)"
 # Without edges a die costs less than can be built, and the point says so.
-grep -q 'without memory interfaces and network' eval.txt || fail "nothing says that area = core leaves the interfaces unpriced"
-"$DSE" eval lad | grep -q 'without memory interfaces and network' && fail "a die with its interfaces is said to lack them"
+grep -q 'exclude the die.s memory interfaces and network' eval.txt || fail "nothing says that area = core leaves the interfaces unpriced"
+"$DSE" eval lad | grep -q 'exclude the die.s memory interfaces and network' && fail "a die with its interfaces is said to lack them"
 cat >mine.toml <<'TOML'
 [costs.mine]
 like = "public"

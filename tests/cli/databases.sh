@@ -87,11 +87,11 @@ wrong feasible 'update run set feasible = feasible - 1' rows 'another number of 
 wrong point 'update lad_all set point = 7 where point = 8' points '1 rows of another run or point'
 wrong stray "insert into lad_all(id, run, point, status) values(5000, 1, 4999, 'ok')" points '1 rows of no run'
 wrong text "update lad_all set tokens_per_s = 'fast' where point < 3" values '3 values of another type'
-wrong reason "update lad_all set reason = null where status <> 'ok'; update lad_all set status = 'good' where point = 1" values 'rows whose status'
+wrong reason "update lad_all set reason = null where status <> 'ok'; update lad_all set status = 'good' where point = 1" values 'rows with an unknown status'
 wrong overlap "insert into block values(1, 'lad', 3, 3); update run set done = 1281" blocks '1 blocks that overlap'
 wrong front "insert into front values(1, 'lad', 99999)" fronts '1 points on a front without'
 wrong column "delete from column_info where column_name = 'tiles'" columns '1 columns without a description'
-wrong view "drop view lad; create view lad as select 1 as point" views 'lad is another'
+wrong view "drop view lad; create view lad as select 1 as point" views 'lad is that of an older dse'
 for db in foreign newer short; do
     if "$DSE" check $db.db >out.txt 2>err.txt; then fail "check $db.db finds nothing wrong"; fi
 done
@@ -106,8 +106,8 @@ hostile() { # SQL WHAT-IS-SAID
     grep -q "$2" err.txt || fail "pareto of a file with $1 says $(cat err.txt)"
 }
 hostile "update run set objectives = 'max nothing'" 'lad has no column "nothing"'
-hostile "update run set axes = 'x\"from--'" 'which is no name of dse'
-hostile "update run set objectives = 'max tiles\"from--'" 'which is no name of dse'
+hostile "update run set axes = 'x\"from--'" 'which is not a name of dse'
+hostile "update run set objectives = 'max tiles\"from--'" 'which is not a name of dse'
 
 # Without a file there is nothing to refuse.
 [ "$("$DSE" query :memory: 'select 1 as x' --format csv | tail -n 1)" = 1 ] || fail ":memory: cannot be asked"

@@ -136,7 +136,7 @@ fi
 sed 's/^\[params\]/[params]\nsinks = 5/' s.toml >idle.toml
 "$DSE" sweep idle.toml -q -o idle.db >/dev/null 2>&1
 differs 0 a.db idle.db
-has 'parameters that stand still and differ: sinks 4 -> 5; they change no row'
+has 'fixed parameters that differ: sinks 4 -> 5; no row changes because of them'
 differs 0 a.db idle.db --format json
 has 'inputs: \[{name: sinks, a: 4, b: 5}\]'
 

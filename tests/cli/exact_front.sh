@@ -7,7 +7,7 @@ write_sweep s.toml
 "$DSE" front s.toml -o one.db -j1 >table.txt 2>said.txt
 "$DSE" front s.toml -o three.db -j3 -q >/dev/null
 grep -q 'the exact front of 189,696 points in .* on 1 thread: .* rows' said.txt || fail "no word about the search: $(cat said.txt)"
-grep -q 'certain: no point of this lattice is better' said.txt || fail "no word about what is certain: $(cat said.txt)"
+grep -q 'certain: in closed form no point of this lattice is missing from the front' said.txt || fail "no word about what is certain: $(cat said.txt)"
 vectors() { sqlite3 "$1" "select distinct printf('%.9g %.9g %.9g', tokens_per_s, area_mm2, energy_mj) from lad_front order by 1"; }
 vectors sweep.db >sweep.txt
 vectors one.db >one.txt
@@ -45,7 +45,7 @@ energy_mj = "min"
 TOML
 "$DSE" front large.toml -o budget.db --budget 500ms >/dev/null 2>said.txt || fail "a budget is no failure: $(cat said.txt)"
 grep -q 'a front of .* points in' said.txt || fail "no word about a front that is not certain: $(cat said.txt)"
-grep -q 'not all is decided (.* boxes are open)' said.txt || fail "no word about what is open: $(cat said.txt)"
+grep -q 'the search is not finished (.* boxes are open)' said.txt || fail "no word about what is open: $(cat said.txt)"
 [ "$(sqlite3 budget.db 'select status from run')" = interrupted ] || fail "a run that was cut off is not interrupted"
 [ "$(count budget.db lad_front)" -gt 0 ] || fail "no front within the budget"
 "$DSE" front large.toml -o stopped.db >/dev/null 2>said.txt &
@@ -55,4 +55,4 @@ kill -INT $pid
 status=0
 wait $pid || status=$?
 [ $status -eq 130 ] || fail "exit status $status instead of 130: $(cat said.txt)"
-grep -q 'not all is decided' said.txt || fail "no word about what is open: $(cat said.txt)"
+grep -q 'the search is not finished' said.txt || fail "no word about what is open: $(cat said.txt)"

@@ -36,7 +36,7 @@ stopped() { # COMMAND...; waits until the command has begun
     status=0
     wait $pid || status=$?
     [ $status -eq 130 ] || fail "$1: exit status $status instead of 130: $(cat said.txt)"
-    grep -q 'stopped.*; what is shown is of' said.txt || fail "$1: no word about what is shown: $(cat said.txt)"
+    grep -q 'stopped.*; \(the results cover\|only the finished points\)' said.txt || fail "$1: no word about what is shown: $(cat said.txt)"
 }
 stopped eval lad --fidelity event-level --set layers_simulated=32 --timeline run.json
 grep -q '^weight DMA ' out.txt || fail "no resources: $(cat out.txt)"

@@ -58,7 +58,7 @@ found=$(rows search.db lad)
 sqlite3 search.db "update run set status = 'running', ended = null; delete from front; delete from digest where run = 1 and \"of\" <> 'lad_all'" # as one that was killed when its rows were stored
 stored=$(count search.db lad_all)
 "$DSE" sweep search.toml -q -o search.db >/dev/null 2>err || fail "a search after one that was killed: $(cat err)"
-grep -q "note: run 1, a search that was killed, is gone with its $stored rows" err || fail "no note: $(cat err)"
+grep -q "note: run 1, a search that was killed, was removed with its $stored rows" err || fail "no note: $(cat err)"
 [ "$(count search.db run)" -eq 1 ] || fail "the run of a killed search stays"
 [ "$(rows search.db lad)" = "$found" ] || fail "other rows after a search that was killed"
 

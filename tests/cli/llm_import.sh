@@ -42,7 +42,7 @@ settings=$(sed -n 's/^nearest: \(.*\);.*/\1/p' out.txt)
 printf '{"model_type": "llama", "hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 4, "intermediate_size": 1024, "vocab_size": 1000,
  "max_position_embeddings": 8192, "layer_shapes": [1, 2]}' >config.json
 "$DSE" llm import config.json -n part 2>err.txt && fail "a key that is not known is passed over"
-says 'keys that are not known of llama and may change its counts: layer_shapes' err.txt
+says 'unknown keys of llama, which may change a number of the entry: layer_shapes' err.txt
 says '--approximate imports the rest' err.txt
 "$DSE" llm import config.json -n part --approximate -o part.toml || fail "--approximate"
 grep -q '^approximate = "yes"' part.toml || fail "the entry is not marked: $(cat part.toml)"

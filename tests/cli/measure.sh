@@ -95,7 +95,7 @@ says 'attention on this GPU: its kernel is 1.06 off at batch 2, context 333'
 FAKE_CUDA=compile try 1 --libraries "$fake"
 says 'NVRTC cannot be used (NVRTC_ERROR_COMPILATION for sm_80: kernels.cu(1): error: no such thing); --libraries says where it is$'
 FAKE_CUDA=lost try 1 --libraries "$fake" --only bandwidth -o lost.csv -q
-says 'the GPU went wrong: .*: an illegal memory access was encountered (CUDA error 700)'
+says 'the GPU failed: .*: an illegal memory access was encountered (CUDA error 700)'
 grep -q 'points, the device failed$' lost.csv || fail "$(grep measured: lost.csv)"
 mkdir some
 cp "$fake"/libcuda.so.1 "$fake"/libnvrtc.so.12 some
@@ -114,6 +114,6 @@ kill -INT $pid
 status=0
 wait $pid || status=$?
 [ $status -eq 130 ] || fail "exit status $status instead of 130: $(cat said.txt)"
-says 'stopped; the file says that it is not whole'
+says 'stopped; the file says that it is incomplete'
 grep -q 'points, interrupted$' part.csv || fail "$(grep measured: part.csv)"
 [ "$(column part.csv quantity operator matmul | sort -u)" = time ] || fail "no rows"

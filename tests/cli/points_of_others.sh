@@ -82,7 +82,7 @@ same 'tiles\tcontext\tnote of mine\n8\t512\t\n6\t1024\tx\n' 'are not read: note 
 # Empty cells are defaults, which may depend on the rest of the row.
 printf 'memory,bandwidth_gbs,context\nhbm2-5cube,100,512\n,,512\nhbm3-h100-80gb,,512\n,100,\n' >holes.csv
 points lad holes.csv
-says 1 "note: 5 cells are empty, which is the parameter's default: of memory, bandwidth_gbs, context$"
+says 1 "note: 5 cells are empty, so the parameter has its default: of memory, bandwidth_gbs, context$"
 lines 1
 i=1
 for options in '--set memory=hbm2-5cube --set bandwidth_gbs=100 --set context=512' '--set context=512' '--set memory=hbm3-h100-80gb --set context=512' '--set bandwidth_gbs=100'; do

@@ -26,14 +26,14 @@ point veda $bulk retention=codellama-13b
 is retained_mass NULL
 is attention_error NULL
 is quality unknown
-is why_unknown 'retention codellama-13b holds for boundary = token'
-is why_null 'retained_mass: retention codellama-13b holds for boundary = token; attention_error: retention codellama-13b holds for boundary = token; attention_error_sd: retention codellama-13b holds for boundary = token; task_score: nobody has scored this technique on the task (task); task_loss: nobody has scored this technique on the task (task)'
+is why_unknown 'retention codellama-13b was measured only with boundary = token'
+is why_null 'retained_mass: retention codellama-13b was measured only with boundary = token; attention_error: retention codellama-13b was measured only with boundary = token; attention_error_sd: retention codellama-13b was measured only with boundary = token; task_score: the task has no score for this technique (task); task_loss: the task has no score for this technique (task)'
 "$DSE" eval veda --set boundary=bulk --set quality_from=retention --set retention=codellama-13b >table.txt 2>said.txt
-says 'unknown: retention codellama-13b holds for boundary = token' table.txt
-says 'note: attention error unknown: retention codellama-13b holds for boundary = token; compare this point with no other; attention is exact with eviction=none' said.txt
+says 'unknown: retention codellama-13b was measured only with boundary = token' table.txt
+says 'note: attention error unknown: retention codellama-13b was measured only with boundary = token; do not compare this point with others; attention is exact with eviction=none' said.txt
 # As timed, the sink leaves with the surplus. A table says so in a line of its own; a program reads the number.
 "$DSE" eval veda --set boundary=bulk --set eviction_ratio=0.5 >table.txt 2>said.txt
-says "note: attention error 5.801: beyond 0.1, attention's output is off by 580.1 % of its norm; attention is exact with eviction=none" said.txt
+says "note: attention error 5.801 is above 0.1: the output of attention is off by 580.1 % of its norm; attention is exact with eviction=none" said.txt
 "$DSE" eval veda --set boundary=bulk --format csv >table.csv 2>said.txt
 [ ! -s said.txt ] || fail "a program is told: $(cat said.txt)"
 point veda $bulk retention=codellama-13b-bulk
@@ -52,7 +52,7 @@ done
 # LAD: other pieces, windows and widths were not measured, neither what is lost nor how many positions are active.
 point lad draws=profile intervals=5 profile=tinyllama-1.1b batch=1
 is quality other-llm
-is why_null 'attention_error_sd: the attention profile does not say how heads differ (profile)'
+is why_null 'attention_error_sd: the attention profile has no spread over heads (profile)'
 for setting in intervals=16 recent=0 kv_bits=2; do
     case $setting in intervals=*) pieces= ;; *) pieces=intervals=5 ;; esac
     point lad draws=profile profile=tinyllama-1.1b batch=1 $pieces $setting
@@ -61,7 +61,7 @@ for setting in intervals=16 recent=0 kv_bits=2; do
     is why_unknown "$(cell beyond)"
     [ "$(cell latency_us)" != NULL ] || fail "no time: $json"
 done
-is beyond 'profile tinyllama-1.1b holds for kv_bits = 16'
+is beyond 'profile tinyllama-1.1b was measured only with kv_bits = 16'
 # A law is flagged where it leaves its data.
 point lad draws=profile intervals=5 context=4096 batch=1
 is beyond NULL
@@ -119,8 +119,8 @@ voting|8|8192|unknown|1
 voting|16|1024|other-llm|0
 voting|16|8192|unknown|1'
 gives s.db "select distinct kv_bits, context, quality, beyond from lad where status = 'ok' order by 1, 2" \
-    '8|1024|unknown|profile published-fit holds for kv_bits = 16
-8|8192|unknown|profile published-fit has data for 512 to 4096 positions; profile published-fit holds for kv_bits = 16
+    '8|1024|unknown|profile published-fit was measured only with kv_bits = 16
+8|8192|unknown|profile published-fit has data for 512 to 4096 positions; profile published-fit was measured only with kv_bits = 16
 16|1024|unknown|
 16|8192|unknown|profile published-fit has data for 512 to 4096 positions'
 gives s.db "select count(*) from pragma_table_info('comparison') where name in ('quality', 'beyond')" 2
@@ -130,8 +130,8 @@ beyond=$(sqlite3 s.db "select count(*) from comparison_front where beyond is not
 all=$(count s.db comparison_front)
 [ "$unknown" -gt 0 ] && [ "$beyond" -gt 0 ] || fail "the sweep does not show what it is for"
 says "note: $unknown of the $all designs on the front lose information, and nobody measured how much under their settings" said.txt
-says "note: $beyond of the $all designs on the front rest on numbers beyond what was measured (beyond): profile published-fit has data for 512 to 4096" said.txt
-says 'note: kv_bits varies, without kv_scale_bits: no model says what narrower numbers cost in output' said.txt
+says "note: $beyond of the $all designs on the front use numbers outside the measured range (column beyond): profile published-fit has data for 512 to 4096" said.txt
+says 'note: kv_bits varies without kv_scale_bits: no model says what narrower numbers cost in output' said.txt
 # Scales, and a surface that says what rounding loses: nothing to be told.
 cat >scaled.toml <<'TOML'
 # Fewer bits with scales, or whole numbers?
@@ -164,7 +164,7 @@ sed 's/^\[constraints\]/&\nquality = "known"/; s/"s"/"known"/' s.toml >known.tom
 gives known.db "select count(*) from comparison where status = 'ok' and quality = 'unknown'" 0
 gives known.db "select count(*) from comparison where status = 'ok'" "$(sqlite3 s.db "select count(*) from comparison where status = 'ok' and quality <> 'unknown'")"
 gives known.db "select distinct reason from veda where kv_bits = 8 and eviction = 'voting'" \
-    'constraint quality: retention codellama-13b-bulk holds for kv_bits = 16'
+    'constraint quality: retention codellama-13b-bulk was measured only with kv_bits = 16'
 ! grep -q 'lose information' said.txt || fail "it says what cannot be: $(cat said.txt)"
 "$DSE" sweep known.toml --dry-run >dry.txt
 says 'quality is known' dry.txt

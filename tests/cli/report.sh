@@ -85,23 +85,23 @@ tells() { # NAME WHAT-THE-REPORT-SAYS SQL
 lacks() { # NAME WHAT SQL
     tells "$1" "lad and veda cannot be compared in Area .*: $2" "$3"
 }
-lacks unmeasured 'no question has designs of both whose attention_error is known' "update veda_all set attention_error = null, quality = 'unknown'"
-lacks wrong 'no question has designs of both whose attention_error is at most 0.1' "update lad_all set attention_error = 0; update veda_all set attention_error = 1.5"
-lacks free 'no question has a value above 0 of both, of designs whose attention_error is at most 0.1' "update lad_all set attention_error = 0; update veda_all set attention_error = 0.1, area_mm2 = null"
+lacks unmeasured 'no scenario has designs of both whose attention_error is known' "update veda_all set attention_error = null, quality = 'unknown'"
+lacks wrong 'no scenario has designs of both whose attention_error is at most 0.1' "update lad_all set attention_error = 0; update veda_all set attention_error = 1.5"
+lacks free 'no scenario has a value above 0 for designs of both whose attention_error is at most 0.1' "update lad_all set attention_error = 0; update veda_all set attention_error = 0.1, area_mm2 = null"
 areas() { # OF-LLAMA OF-OPT, LAD's over VEDA's
     echo "update lad_all set attention_error = 0, quality = 'exact', beyond = null, area_mm2 = iif(context > 2048, 1, iif(llm = 'llama2-7b', $1, $2)); update veda_all set attention_error = 0, quality = 'exact', beyond = null, area_mm2 = 1"
 }
-rests='an attention error of at most 0.1, lad and veda are equal in Area .*(1x to 1x over 12 questions)'
+rests='an attention error of at most 0.1, lad and veda are equal in Area .*(1x to 1x over 12 scenarios)'
 errors() { # QUALITY BEYOND, of both
     echo "$(areas 1 1); update lad_all set attention_error = 0.1, quality = '$1', beyond = $2; update veda_all set attention_error = 0.1, quality = '$1', beyond = $2"
 }
-tells equal 'With exact attention, lad and veda are equal in Area .*(1x to 1x over 12 questions)' "$(areas 1 1)"
-tells equal_on_the_mean 'With exact attention, lad and veda are equal on the mean in Area .*(0.5x to 2x over 12 questions)' "$(areas 0.5 2)"
+tells equal 'With exact attention, lad and veda are equal in Area .*(1x to 1x over 12 scenarios)' "$(areas 1 1)"
+tells equal_on_the_mean 'With exact attention, lad and veda are equal on the mean in Area .*(0.5x to 2x over 12 scenarios)' "$(areas 0.5 2)"
 tells measured "At $rests" "$(errors measured null)"
 tells extended "At $rests, on errors that are extended and not measured" "$(errors extended "'quality is extended beyond'")"
 tells other_llm "At $rests, on errors measured on another LLM" "$(errors other-llm null)"
 tells both "At $rests, on errors that are extended and not measured, on errors measured on another LLM" "$(errors other-llm "'quality is extended beyond'")"
-lacks elsewhere 'no question has feasible designs of both' "update veda_all set context = context + 1"
+lacks elsewhere 'no scenario has feasible designs of both' "update veda_all set context = context + 1"
 for page in small two edge_shootout; do in_browser "$page"; done
 
 # An older run of an edited sweep has a page of its own numbers.

@@ -19,7 +19,7 @@ refused() { # WHY DATABASE...
 refused 'shards of a sweep and of one that was edited' s-1.db edited-2.db
 refused 'shards of two sweeps' s-1.db other-2.db
 "$DSE" merge one.db s-1.db 2>err.txt || fail "one shard: $(cat err.txt)"
-grep -q 'warning: of test only shard 1/2 is there' err.txt || fail "nothing is said of a missing shard: $(cat err.txt)"
+grep -q 'warning: test: only shard 1/2 is there' err.txt || fail "nothing is said of a missing shard: $(cat err.txt)"
 "$DSE" merge one.db s-2.db 2>err.txt || fail "the other shard: $(cat err.txt)"
 ! grep -q warning err.txt || fail "all shards are there: $(cat err.txt)"
 "$DSE" sweep s.toml -q -o whole.db >/dev/null
@@ -30,4 +30,4 @@ grep -q 'warning: of test only shard 1/2 is there' err.txt || fail "nothing is s
 "$DSE" sweep s.toml -q --shard 1/3 -o third-1.db >/dev/null
 "$DSE" sweep s.toml -q --shard 3/3 -o third-3.db >/dev/null
 "$DSE" merge thirds.db third-1.db third-3.db 2>err.txt || fail "two of three: $(cat err.txt)"
-grep -q 'warning: of test .* points are there: shards are missing' err.txt || fail "a third is missing: $(cat err.txt)"
+grep -q 'warning: test: .* points are there, and shards are missing' err.txt || fail "a third is missing: $(cat err.txt)"

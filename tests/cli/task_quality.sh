@@ -35,7 +35,7 @@ row='h2o,0.2,,tiny,mine,accuracy,0.5,,more,0.6,me,'
 printf '%s\n%s\n' "$head" "$row" >mine.csv
 [ "$(ask "select value from task_quality('mine.csv')")" = 0.5 ] || fail "a file of one's own"
 printf '%s\n%s\n%s\n' "$head" "$row" "$row" >mine.csv
-refused 'the score of line 2 once more'
+refused 'the same score as in line 2'
 printf '%s\n%s\n' "$head" 'h2o,0.2,,tiny,mine,accuracy,high,,more,,me,' >mine.csv
 refused 'high'
 printf '%s\n%s\n' "$head" 'h2o,1.2,,tiny,mine,accuracy,1,,more,,me,' >mine.csv

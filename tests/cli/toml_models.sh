@@ -19,7 +19,7 @@ says '^peak_ops_per_s  *8.192e+12' out.txt
 with complete -- eval array --set pe >out.txt
 says '^pes=' out.txt
 with eval array --set capacity_gib=0.5 >out.txt 2>err.txt
-says '13.05 GiB needed, 0.5 GiB there' err.txt
+says '13.05 GiB needed, 0.5 GiB available' err.txt
 
 # The page of the manual builds the example, in 40 lines.
 sed -n '/^## Claims$/q; /^```toml$/,/^```$/p' "$SOURCE/docs/reference/model-in-toml.md" | grep -v '^```' >page.toml

@@ -32,18 +32,18 @@ function parts() {
 
 // "a and b cannot be compared in LABEL: WHY.": the first that a comparison needs and the designs of the query do not have.
 function obstacle(sentence, rows, limits) {
-  const found = sentence.match(/^(.+) and (.+) cannot be compared in (.*): (no question has .*)\.$/), known = limits.length + 1, any = known + 1;
+  const found = sentence.match(/^(.+) and (.+) cannot be compared in (.*): (no scenario has .*)\.$/), known = limits.length + 1, any = known + 1;
   const told = sentence.match(/at most ([\d.]*\d)/), most = told ? Number(told[1]) : limits[limits.length - 1], level = limits.indexOf(most) + 1;
   check(sentence, found !== null);
   const meet = (level) => rows.some((a) => a.contender === found[1] && a.limit <= level &&
     rows.some((b) => b.contender === found[2] && b.question === a.question && b.limit <= level));
-  same(sentence, found[4], !meet(any) ? "no question has feasible designs of both"
-    : !meet(known) ? "no question has designs of both whose attention_error is known"
-    : !meet(level) ? "no question has designs of both whose attention_error is at most " + most
-    : "no question has a value above 0 of both, of designs whose attention_error is at most " + most);
+  same(sentence, found[4], !meet(any) ? "no scenario has feasible designs of both"
+    : !meet(known) ? "no scenario has designs of both whose attention_error is known"
+    : !meet(level) ? "no scenario has designs of both whose attention_error is at most " + most
+    : "no scenario has a value above 0 for designs of both whose attention_error is at most " + most);
 }
 
-// "At an attention error of at most 0.1, a beats b by 2x in LABEL (1x to 3x over 4 questions)" against the best designs that the query gives.
+// "At an attention error of at most 0.1, a beats b by 2x in LABEL (1x to 3x over 4 scenarios)" against the best designs that the query gives.
 function told(sentence, rows, limits) {
   const found = sentence.match(/^(?:With exact attention|At an attention error of at most ([\d.]+)), (.+) (?:beats|and) (.+?) (?:by ([\d.e+-]+)x|are equal(?: on the mean)?) in (.*?)(?: \(|\.$|, on |, with )/);
   if (!found) { obstacle(sentence, rows, limits); return found; }

@@ -154,7 +154,7 @@ static void catalog__profiles_may_know_their_error(void **state)
         const char *part;
     } bad[] = {
         {HEADER ",attention_error\n64,4,2,16,1,0.5,0.25\n", 1, 1, "has attention_error without false_negative"},
-        {HEADER ",false_negative\n", 1, 1, "hit_ratio; then, if at all, attention_error,false_negative"},
+        {HEADER ",false_negative\n", 1, 1, "hit_ratio; optional: attention_error,false_negative"},
         {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,1,2\n256,4,2,16,1,0.5,1,0\n", 3, 20,
          "profile own: false_negative 2 is outside of 0 to 1"},
         {HEADER ",attention_error,false_negative\n64,4,2,16,1,0.5,1,0\n128,4,2,16,1,0.5,-1,0\n256,4,2,16,1,0.5,1,0\n", 3, 18,
@@ -292,9 +292,9 @@ static void catalog__takes_a_users_task(void **state)
     assert_null(dse_task_find(own, &q, &s));
     assert_true(s.task_score == 0.5 && fabs(s.task_loss - 1.0 / 6) < 1e-12);
     q.setting[DSE_SET_SINKS] = 8;
-    assert_non_null(strstr(dse_task_find(own, &q, &s), "other settings"));
+    assert_non_null(strstr(dse_task_find(own, &q, &s), "other ratios or settings"));
     assert_true(isnan(s.task_score) && isnan(s.task_loss));
-    assert_non_null(strstr(dse_task_find(solved, &q, &s), "another ratio")); /* half of the positions are not all */
+    assert_non_null(strstr(dse_task_find(solved, &q, &s), "other ratios or settings")); /* half of the positions are not all */
     q.ratio = 0.5;
     assert_null(dse_task_find(solved, &q, &s));
     assert_true(s.task_score == 40 && fabs(s.task_loss - 0.2) < 1e-12);

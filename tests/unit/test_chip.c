@@ -271,7 +271,7 @@ static void area__is_the_sum_of_its_parts_and_says_what_is_not_priced(void **sta
     struct dse_standing s = {0}, none = {0};
     dse_model_lad.stand(&fast, &s);
     dse_model_lad.stand(&published, &none);
-    assert_true(s.n_beyond == none.n_beyond + 1 && strstr(s.beyond[0], "how it grows with the clock"));
+    assert_true(s.n_beyond == none.n_beyond + 1 && strstr(s.beyond[0], "no source relates area to clock"));
 }
 
 int main(void)

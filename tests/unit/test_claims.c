@@ -267,7 +267,7 @@ static void rows__of_bad_words_and_numbers_are_all_said(void **state)
            {3, 1, "claim \"a\" stands in line 2 already"}, {3, 37, "one of yes, partly, no"}, {3, 44, "one of calibrate, holdout"},
            {3, 20, "there is no operator \"=>\""}, {4, 1, "the claim has no id"}, {4, 15, "value_hi: 11 is not above the value 12"},
            {5, 20, "a range with op:>"});
-    EXPECT("id,system\n", CONSTANT, {1, 1, "the header is not the one"});
+    EXPECT("id,system\n", CONSTANT, {1, 1, "the header is not that of such a table"});
     EXPECT(HEADER "a,toy\n", CONSTANT, {2, 1, "2 cells in this row; the header has 13"});
 }
 

@@ -251,7 +251,7 @@ static void attention__comes_from_one_place(void **state)
     EXPECT(START "[attention.b]\ngenerator = { n = 3 }\n" GOOD, {6, 15, "the contexts say how long heads are"});
     EXPECT(START "[attention.b]\ngenerator = { rho = 2 }\n" GOOD, {6, 21, "rho"});
     EXPECT(START "[attention.b]\ngenerator = {}\nheads = 0\n" GOOD, {7, 9, "heads: 0 is outside of 1 to 4096"});
-    EXPECT(START "[attention.b]\ntrace = \"few\"\nheads = 1\n" GOOD, {7, 1, "heads: only of a generator"});
+    EXPECT(START "[attention.b]\ntrace = \"few\"\nheads = 1\n" GOOD, {7, 1, "heads: only a generator has this key"});
     EXPECT(START "[attention.b]\ntrace = \"fewer\"\n" GOOD, {0, 0, "cannot"}, {6, 9, "the trace \"fewer\" cannot be used"});
     EXPECT(START "[attention.b]\nprofile = \"spars\"\n" GOOD, {6, 11, "did you mean \"sparse\"?"});
     EXPECT(START "[attention.b]\nrange = \"wider\"\n" GOOD, {0, 0, "cannot read the file"},

@@ -110,7 +110,7 @@ static void costs__refuses_what_makes_no_sense(void **state)
     refuse("[costs.mine]\nlike = 'public'\nwafer_usd_7nm = {typical = 2, high = 1}\n", 3, 28, "high is below typical");
     refuse("[costs.mine]\nlike = 'public'\nwafer_usd_7nm = {typical = 2, year = 20}\n", 3, 38, "year: 20 is not within");
     refuse("[costs.mine]\nlike = 'public'\nwafer_usd_7nm = {typical = 2, evidence = 'Z'}\n", 3, 42, "none of A");
-    refuse("[costs.mine]\nlike = 'public'\nwafer_usd_7nm = [{typical = 2}, {typical = 3}]\n", 3, 33, "its year stands here twice");
+    refuse("[costs.mine]\nlike = 'public'\nwafer_usd_7nm = [{typical = 2}, {typical = 3}]\n", 3, 33, "its year is here twice");
     refuse("[costs.mine]\nlike = 'public'\nwafer_usd_9nm = 4\n", 3, 1, "wafer_usd_9nm");
     refuse("[costs.mine]\nwafer_usd_7nm = 4\n", 1, 8, "book of costs mine has no like");
     refuse("[costs.mine]\nlike = 'secret'\n", 2, 8, "there is no book of costs \"secret\"");

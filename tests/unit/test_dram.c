@@ -399,7 +399,7 @@ static void memories__that_do_not_fit_together_are_refused(void **state)
     assert_string_equal(dse_memory_check(&m), "banks is not a multiple of bank_groups");
     m = *memory("hbm-256");
     m.timing.t_rfc_ns = 3900;
-    assert_string_equal(dse_memory_check(&m), "t_rfc_ns is not below t_refi_ns: nothing but refresh");
+    assert_string_equal(dse_memory_check(&m), "t_rfc_ns is not below t_refi_ns: the DRAM would only refresh");
 }
 
 /* What no data sheet can say is refused, by both names; a parameter of a model by dse_dram_check, too. */

@@ -221,8 +221,8 @@ static void expect_all(const char *more, const struct complaint *want, size_t n)
 static void a_class__can_only_be_made_weaker_and_says_why(void **state)
 {
     (void)state;
-    expect("class = \"identity\"\n" GOOD, (struct complaint){3, 1, "a class says because of what"});
-    expect("because = \"x\"\n" GOOD, (struct complaint){3, 1, "a class says because of what"});
+    expect("class = \"identity\"\n" GOOD, (struct complaint){3, 1, "`class` and `because` go together"});
+    expect("because = \"x\"\n" GOOD, (struct complaint){3, 1, "`class` and `because` go together"});
     expect("class = \"identitiy\"\nbecause = \"x\"\n" GOOD, (struct complaint){3, 9, "did you mean \"identity\"?"});
     expect("class = \"held out\"\nbecause = \"x\"\n" GOOD, (struct complaint){3, 9, "there is no class \"held out\""});
     expect("class = \"informed\"\nbecause = \"x\"\n" GOOD, (struct complaint){3, 9, "a is \"arithmetic\" already: an equation"});
@@ -237,8 +237,8 @@ static void chosen_constants__say_what_else_they_could_be(void **state)
 {
     (void)state;
     expect(FIXED, (struct complaint){3, 12, "overhead_us was chosen: its alternatives are not said"});
-    expect(FIXED "alternatives = [1]\n", (struct complaint){3, 12, "or not where they are from"});
-    expect(FIXED "alternatives = []\nsource = \"x\"\n", (struct complaint){3, 12, "its alternatives are not said"});
+    expect(FIXED "alternatives = [1]\n", (struct complaint){3, 12, "its alternatives or their source are missing"});
+    expect(FIXED "alternatives = []\nsource = \"x\"\n", (struct complaint){3, 12, "its alternatives or their source are missing"});
     expect(FIXED "alternatives = [0.25]\nsource = \"x\"\n", (struct complaint){5, 17, "that is the shipped value"});
     expect(FIXED "alternatives = [1, 1]\nsource = \"x\"\n", (struct complaint){5, 20, "stands in the list already"});
     expect(FIXED "alternatives = [-1]\nsource = \"x\"\n", (struct complaint){5, 17, "outside of 0 to 1000"});

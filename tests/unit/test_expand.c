@@ -188,22 +188,22 @@ static void degrees__that_do_not_fit_are_refused(void **state)
     (void)state;
     struct dse_workload w = decode(find("deepseek-v3"), 8, 1000);
     w.tensor_parallel = 3;
-    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "tensor_parallel does not divide heads"));
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "tensor_parallel does not divide the LLM's heads"));
     w.tensor_parallel = 2;
     w.expert_parallel = 3;
     assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "expert_parallel does not divide"));
     w.expert_parallel = 512;
-    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "more groups of chips than experts"));
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "expert_parallel is more than the LLM's experts"));
     w.expert_parallel = 1;
     w.pipeline_parallel = 62;
-    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "more stages than layers"));
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "pipeline_parallel is more than the LLM's layers"));
     w.pipeline_parallel = 1;
     assert_null(dse_workload_check(&w, DSE_CAN_ALL));
     assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_LAYERS), "one chip"));
     assert_non_null(dse_workload_check(&w, DSE_CAN_PARALLEL));
     w = decode(find("llama2-7b"), 8, 1000);
     w.expert_parallel = 2;
-    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "no experts"));
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "needs an LLM with experts"));
 }
 
 /* ---- drafts, chunks, unequal contexts --------------------------------------------------------------------------------------- */
@@ -237,10 +237,10 @@ static void drafts__yield_what_the_law_says(void **state)
     w.speculation = s;
     assert_null(dse_workload_check(&w, DSE_CAN_ALL));
     w.speculation.draft_tokens = 9;
-    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "nobody measured"));
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "has no measurement at this draft_tokens"));
     w.speculation.draft_tokens = 4;
     w.speculation.accepted_length = 2;
-    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "two measured lengths"));
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "accepted_length and drafts cannot be combined"));
     for (size_t i = 0; catalog_at(catalog, DSE_KIND_DRAFTS, i); i++) { /* never more than were drafted, and never none */
         const struct dse_drafts *d = (const struct dse_drafts *)(const void *)catalog_at(catalog, DSE_KIND_DRAFTS, i);
         for (int64_t n = 1; dse_drafts_measured(d) && n <= DSE_DRAFTS_MAX; n++)

@@ -157,7 +157,7 @@ static void experts__of_a_profile_are_drawn_by_it(void **state)
     struct dse_workload w = decode(find("deepseek-v3"), 1, 1000);
     w.routing = DSE_ROUTING_PROFILE;
     w.expert_loads = uneven;
-    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "another number of experts"));
+    assert_non_null(strstr(dse_workload_check(&w, DSE_CAN_ALL), "different numbers of experts"));
     w.llm = find("llama2-7b"); /* which has none */
     assert_null(dse_workload_check(&w, DSE_CAN_ALL));
     expert_loads_free(uneven);

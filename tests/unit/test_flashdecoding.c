@@ -30,7 +30,7 @@ static void cache__of_half_is_read_as_one_of_half_the_context(void **state)
     assert_near(h.common.dram_mib, half.common.dram_mib + h.technique_mib, 1e-12);
     assert_near((fd_footprint(&quest) - fd_footprint(&whole)), batch * layers * heads * 2 * (2048. / 16) * 256, 1e-9);
     assert_true(h.attention_error > 0 && h.retained_mass > w.retained_mass);
-    assert_non_null(strstr(refusal(&two), "all devices"));
+    assert_non_null(strstr(refusal(&two), "all heads on one device"));
 }
 
 /* ---- bytes over bandwidth ---------------------------------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ static void softmax__a_range_that_float32_cannot_hold_is_refused(void **state)
     p.softmax = FD_SYNCHRONIZED; /* takes the true maximum */
     assert_null(refusal(&p));
     p = point("unified_max=71");
-    assert_non_null(strstr(refusal(&p), "vanishes"));
+    assert_non_null(strstr(refusal(&p), "underflows"));
     p = point("score_low=7");
     assert_non_null(strstr(refusal(&p), "score_low"));
 }
@@ -268,7 +268,7 @@ static void check__names_what_does_not_fit(void **state)
     p.workload.tensor_parallel = 2;
     assert_null(refusal(&p));
     p = point("tensor_parallel=64");
-    assert_non_null(strstr(refusal(&p), "cannot be shared evenly"));
+    assert_non_null(strstr(refusal(&p), "does not divide the LLM's heads"));
     p = point("context=8192");
     assert_non_null(strstr(refusal(&p), "longer than the LLM"));
 }

@@ -281,7 +281,7 @@ static void limit__lower_is_slower(void **state)
         }
     }
     const struct fd_params none = point("power=activity gpu=h100 board_power_w=60");
-    assert_string_equal(refusal(&none), "board_power_w is no more than a device draws at its lowest clock");
+    assert_string_equal(refusal(&none), "board_power_w is not above the device's power at its lowest clock");
     struct dse_shortage s;
     assert_true(dse_model_flashdecoding.shortage(&none, refusal(&none), &s));
     assert_true(s.there == 60 && s.needed > 77);

@@ -388,7 +388,7 @@ static void replay__is_a_profile_of_the_means_in_closed_form(void **state)
     profile_free(profile);
     free(at);
     struct lad_params p = replay(4096);
-    assert_string_equal(dse_model_lad.check(&p), "the context is outside of the recording");
+    assert_string_equal(dse_model_lad.check(&p), "the context is outside the recording's range (context, recording)");
     p.decoding = LAD_FULL_CACHE;
     assert_null(dse_model_lad.check(&p));
 }

@@ -39,7 +39,7 @@ static void points__that_cannot_run_say_why(void **state)
     p = f.defaults;
     p.gather = LAD_GATHER_ROWS;
     p.dram.timing.t_rfc_ns = p.dram.timing.t_refi_ns;
-    assert_refused(&p, "nothing but refresh");
+    assert_refused(&p, "would only refresh");
     p = f.defaults;
     p.technology = fixture_node(&f, "stillmaker-hp-14nm-0.8v");
     assert_refused(&p, "22 nm");
@@ -364,7 +364,7 @@ static void cache__of_full_cache_decoding_keeps_what_it_says(void **state)
     assert_true(fabs((m.technique_mib * DSE_MIB) / (layers * heads * 2 * (2048. / 16) * 256) - 1) < 1e-12);
     assert_true(fabs((m.common.dram_mib) / (some.common.dram_mib + m.technique_mib) - 1) < 1e-12);
     p.decoding = LAD_LOCALITY_AWARE;
-    assert_refused(&p, "one that leaves cannot be taken out");
+    assert_refused(&p, "cannot drop a position");
 }
 
 int main(void)

@@ -44,10 +44,10 @@ static void settings__are_those_of_the_head(void **state)
     struct dse_measured *m = read_settings(
         "kind=retention intervals=16 recent=0 kv_bits=8 boundary=bulk prompt_share=1 threshold_a=0.5 llm=opt-2.7b data=512..4096");
     assert_null(dse_measured_unlike(m, DSE_SET_INTERVALS, 16));
-    assert_string_equal(dse_measured_unlike(m, DSE_SET_INTERVALS, 5), "profile mine holds for intervals = 16");
-    assert_string_equal(dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_TOKEN), "profile mine holds for boundary = bulk");
-    assert_string_equal(dse_measured_unlike(m, DSE_SET_THRESHOLD_A, 1), "profile mine holds for threshold_a = 0.5");
-    assert_string_equal(dse_measured_unlike(m, DSE_SET_KV_BITS, 16), "profile mine holds for kv_bits = 8");
+    assert_string_equal(dse_measured_unlike(m, DSE_SET_INTERVALS, 5), "profile mine was measured only with intervals = 16");
+    assert_string_equal(dse_measured_unlike(m, DSE_SET_BOUNDARY, DSE_TOKEN), "profile mine was measured only with boundary = bulk");
+    assert_string_equal(dse_measured_unlike(m, DSE_SET_THRESHOLD_A, 1), "profile mine was measured only with threshold_a = 0.5");
+    assert_string_equal(dse_measured_unlike(m, DSE_SET_KV_BITS, 16), "profile mine was measured only with kv_bits = 8");
     assert_null(dse_measured_unlike(m, DSE_SET_THRESHOLD_B, 0.2));
     assert_null(measured_beyond(m, 512));
     assert_null(measured_beyond(m, 4096));

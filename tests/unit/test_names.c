@@ -161,7 +161,8 @@ static void names__of_models_in_one_database_stay_apart(void **state)
     store_close(toy_open("apart.db", 1, 10, NULL, 0));
     table.model = "toy_front";
     assert_null(store_open_tables("apart.db", &info, &table, 1, 0, &diags));
-    assert_non_null(strstr(diags.list[0].message, "has results of model toy, whose tables model toy_front cannot stand beside"));
+    assert_non_null(
+        strstr(diags.list[0].message, "has results of model toy, and tables of model toy_front cannot stand beside them"));
     diags_release(&diags);
 }
 

@@ -151,12 +151,12 @@ static void quality__is_silent_outside_and_says_why(void **state)
     assert_string_equal(find(q, "voting", 512, 0.5, &at), "quality test has no measurement of this method; it has h2o, lad");
     assert_string_equal(find(q, "h2o", 4096, 0.5, &at), "quality test: h2o was measured at 128 to 2048 positions");
     assert_string_equal(find(q, "h2o", 512, 0.05, &at),
-                        "quality test: h2o was measured at ratios from 0.1, or from more at short contexts");
+                        "quality test: h2o was measured at ratios of 0.1 or more, at short contexts of still more");
     assert_non_null(find(q, "h2o", 128, 0.1, &at));
-    assert_string_equal(find_lad(q, 512, 4, &at), "quality test: lad was measured at intervals of 5 to 16");
+    assert_string_equal(find_lad(q, 512, 4, &at), "quality test: lad was measured with intervals from 5 to 16");
     struct dse_quality_query query = {.method = "h2o", .context = 512, .ratio = 0.5, .given = 1u << DSE_SET_KV_BITS};
     query.setting[DSE_SET_KV_BITS] = 4;
-    assert_string_equal(dse_quality_find(q, &query, &at), "quality test: h2o holds for kv_bits = 16");
+    assert_string_equal(dse_quality_find(q, &query, &at), "quality test: h2o was measured only with kv_bits = 16");
     query.setting[DSE_SET_KV_BITS] = 32; /* more than 16 loses nothing more */
     assert_null(dse_quality_find(q, &query, &at));
     quality_free(q);
@@ -253,7 +253,8 @@ static void quality__of_older_files_answers_as_they_do(void **state)
         assert_true(fabs(dse_quality_mean(&at, DSE_Q_ACTIVE) - dse_profile_at(p, context).active) < 1e-9);
         assert_true(fabs(dse_quality_mean(&at, DSE_Q_ATTENTION_ERROR) - dse_profile_error_at(p, context).attention_error) < 1e-13);
     }
-    assert_string_equal(find_lad(dse_profile_quality(p), 512, 6, &at), "profile codellama-13b: lad holds for intervals = 5");
+    assert_string_equal(find_lad(dse_profile_quality(p), 512, 6, &at),
+                        "profile codellama-13b: lad was measured only with intervals = 5");
     catalog_free(c);
     diags_release(&diags);
 }
@@ -403,7 +404,7 @@ static void quality__knows_settings_that_vary_together(void **state)
     assert_null(find_pair(one, 700, 0.7, 32, &at));
     assert_null(find_pair(one, 700, 1, 64, &at));
     assert_string_equal(find_pair(one, 700, 0.7, 64, &at),
-                        "quality test: voting was not measured at these settings together (threshold_a, reserved_length, layer)");
+                        "quality test: voting was not measured with this combination of (threshold_a, reserved_length, layer)");
     quality_free(one);
     quality_free(q);
 }
@@ -449,7 +450,7 @@ static void quality__has_layers_beside_the_model(void **state)
     assert_null(dse_quality_find(q, &query, &at));
     assert_true(dse_quality_mean(&at, DSE_Q_ATTENTION_ERROR) == 7 * 5);
     query.setting[DSE_SET_LAYER] = 5;
-    assert_string_equal(dse_quality_find(q, &query, &at), "quality test: voting was measured at layer of -1, 3, 7");
+    assert_string_equal(dse_quality_find(q, &query, &at), "quality test: voting was measured only with layer = -1, 3, 7");
     quality_free(q);
 }
 

@@ -250,7 +250,7 @@ static void store__takes_away_what_a_killed_search_left(void **state)
     assert_false(store_complete(st));
     assert_int_equal(d.n, 2);
     assert_int_equal(d.list[0].severity, DIAG_NOTE);
-    assert_non_null(strstr(d.list[0].message, "run 3, a search that was killed, is gone with its 1024 rows"));
+    assert_non_null(strstr(d.list[0].message, "run 3, a search that was killed, was removed with its 1024 rows"));
     diags_release(&d);
     assert_int_equal(number("SELECT count(*) FROM toy_all"), 2000 + 1024); /* those of the others stay */
     assert_int_equal(number("SELECT count(*) FROM toy_fixed"), 3);

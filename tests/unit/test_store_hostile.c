@@ -119,7 +119,7 @@ static void hostile__an_endless_view_ends_with_an_error(void **state)
     diags_init(&d);
     reader_set_patience(r, 3000000);
     assert_int_equal(count_rows(r, "SELECT * FROM endless", &d), -1);
-    one_error(&d, "gave no row in 3,000,000 steps of SQLite, and was ended", 1);
+    one_error(&d, "gave no row in 3,000,000 steps of SQLite and was stopped", 1);
     /* Rows that come, slowly, are no reason: the steps count from one to the next. */
     assert_int_equal(count_rows(r,
                                 "SELECT (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000)"

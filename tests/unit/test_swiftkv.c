@@ -184,8 +184,8 @@ static void swiftkv__refuses_what_cannot_be_built(void **state)
         {"dsps_per_processor=3 processors=1 gemv_dsps=4", "the MAC array has fewer DSPs than one weight-activation product needs"},
         {"weight_bits=16 fpga=u280", "weights and KV cache do not fit the DRAM"},
         {"weight_bits=16", NULL},
-        {"context=5000", "the context is longer than the LLM was made for (max_context)"},
-        {"lut_bits=9 q_frac_bits=8", "the table of the exponential has a longer index than there are fraction bits"},
+        {"context=5000", "the context is longer than the LLM's max_context"},
+        {"lut_bits=9 q_frac_bits=8", "lut_bits is more than q_frac_bits"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *reason = point(cases[i][0]).reason, *want = cases[i][1];

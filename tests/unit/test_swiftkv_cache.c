@@ -38,7 +38,7 @@ static void cache__holds_the_prompt_unless_it_is_streamed(void **state)
     assert_true(bulk.metrics.dram_footprint_gib == none.metrics.dram_footprint_gib);
     assert_true(streamed.metrics.dram_footprint_gib == half.metrics.dram_footprint_gib);
     struct point prompt = point("context=2048 eviction=window boundary=streamed phase=prefill");
-    assert_non_null(strstr(prompt.reason, "a decode step a token"));
+    assert_non_null(strstr(prompt.reason, "a streamed prompt is decode steps"));
     assert_non_null(strstr(point("eviction=h2o eviction_ratio=0").reason, "keeps no position"));
 }
 
@@ -61,8 +61,8 @@ static void cache__pays_for_pages_and_selection(void **state)
     assert_near(prompt.metrics.common.attention_us - exact.metrics.common.attention_us, layers * pairs * cycle_us, 1e-6);
     assert_near(prompt.metrics.technique_mib * DSE_MIB * 2048, layers * heads * 4 * 1024 * row, 1e-9);
     assert_true(prompt.metrics.attention_error == 0);
-    assert_non_null(strstr(point("context=2048 eviction=snapkv boundary=as-listed").reason, "needs it whole"));
-    assert_non_null(strstr(point("context=32 eviction=quest page=32").reason, "holds apart"));
+    assert_non_null(strstr(point("context=2048 eviction=snapkv boundary=as-listed").reason, "boundary must be bulk"));
+    assert_non_null(strstr(point("context=32 eviction=quest page=32").reason, "must keep"));
     assert_non_null(strstr(point("context=2048 eviction=snapkv pool=8").reason, "odd"));
 }
 
@@ -85,7 +85,7 @@ static void cache__has_the_quality_that_was_measured(void **state)
     assert_near(surface.metrics.attention_error, dse_quality_mean(&place, DSE_Q_ATTENTION_ERROR), 1e-12);
     assert_near(surface.metrics.attention_error_sd, dse_quality_stat(&place, DSE_Q_ATTENTION_ERROR, DSE_Q_SD), 1e-12);
     assert_true(isnan(p.metrics.attention_error_sd) && surface.metrics.attention_error_sd > 0);
-    assert_non_null(strstr(dse_model_swiftkv.why_null(&p.params, "attention_error_sd"), "how heads differ"));
+    assert_non_null(strstr(dse_model_swiftkv.why_null(&p.params, "attention_error_sd"), "no spread over heads"));
     /* Fixed point loses a little of its own; dropped bits more than rounded ones, fewer bits more; beyond what was measured:
      * unknown. */
     struct point fixed = point("context=1024 arithmetic_error=measured"),

@@ -217,8 +217,8 @@ static void technique__has_the_score_that_was_published(void **state)
             {"eviction=none", 8.71, 0, NULL},
             {"eviction=h2o eviction_ratio=0.2 boundary=streamed", 8.82, 8.82 / 8.71 - 1, NULL},
             {"eviction=h2o eviction_ratio=0.2 boundary=streamed task=alpaca-rouge1", 19.2, 1 - 0.192, NULL},
-            {"eviction=h2o eviction_ratio=0.25 boundary=streamed", NAN, NAN, "another ratio"},
-            {"eviction=h2o eviction_ratio=0.2 boundary=streamed recent_share=0.4", NAN, NAN, "other settings"},
+            {"eviction=h2o eviction_ratio=0.25 boundary=streamed", NAN, NAN, "other ratios or settings"},
+            {"eviction=h2o eviction_ratio=0.2 boundary=streamed recent_share=0.4", NAN, NAN, "other ratios or settings"},
             {"eviction=h2o cache_length=200 boundary=streamed", NAN, NAN, "cache_length"},
             {"eviction=window boundary=streamed", NAN, NAN, "this technique"},
             {"eviction=none kv_bits=8", NAN, NAN, "16 bits"},
@@ -254,7 +254,7 @@ static void technique__of_a_machine_has_its_papers_score(void **state)
     assert_true(closed_metric(&b, "task_score") == 95.9 && fabs(closed_metric(&b, "task_loss") - 0.041) < 1e-12);
     assert_null(at(&b, "lad", other, false));
     assert_true(isnan(closed_metric(&b, "task_score")));
-    assert_non_null(strstr(b.model->desc->why_null(b.params, "task_loss"), "other settings"));
+    assert_non_null(strstr(b.model->desc->why_null(b.params, "task_loss"), "other ratios or settings"));
     assert_null(at(&b, "swiftkv", fixed, false));
     assert_true(closed_metric(&b, "task_score") == 99 && fabs(closed_metric(&b, "task_loss") - 0.01) < 1e-12);
 }

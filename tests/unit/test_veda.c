@@ -259,19 +259,18 @@ static void check__says_why_a_point_is_refused(void **state)
         {"eviction_ratio=0", NULL, "an eviction ratio of 0 keeps no position"},
         {"eviction_ratio=0.0001", "eviction=h2o", "the eviction ratio keeps less than half a position"},
         {"eviction=snapkv", NULL,
-         "the voting engine finds one position a step: it can neither select of a whole prompt nor choose pages (eviction)"},
+         "the voting engine evicts one position per step: it cannot select from a prompt or choose pages (eviction)"},
         {"eviction_ratio=0.004", "eviction=window",
-         "the cache is shorter than what its policy holds apart (sinks, observed, page)"},
+         "the cache is shorter than the positions its policy must keep (sinks, observed, page)"},
         {"vote_fifo=1000", NULL, "the voting engine's FIFO is shorter than the cache (vote_fifo)"},
-        {"context=5000", NULL, "the context is longer than the LLM was made for (max_context)"},
-        {"prompt=4000", "generate=97", "the context is longer than the LLM was made for (max_context)"},
-        {"dataflow=adder-tree", NULL,
-         "adder trees take all scores of a head at once: element-serial softmax needs the flexible dataflow"},
+        {"context=5000", NULL, "the context is longer than the LLM's max_context"},
+        {"prompt=4000", "generate=97", "the context is longer than the LLM's max_context"},
+        {"dataflow=adder-tree", NULL, "element-serial softmax needs the flexible dataflow (softmax, dataflow)"},
         {"buffer_kib=16", NULL, "the on-chip buffer does not hold the vectors of one token (buffer_kib)"},
         {"capacity_gib=13", NULL, "weights and KV cache do not fit the DRAM (capacity_gib)"},
         {"sram=veda-table1", "buffer_kib=512", "the SRAM table has no macro of the buffer's capacity"},
         {"sram=cacti-28nm-hp-1rw", "sram_word_bits=32", "the SRAM table has no macro of this word width"},
-        {"technology=stillmaker-hp-20nm-1.0v", NULL, "the technology's method cannot be reached from 28 nm, the node of Table I"},
+        {"technology=stillmaker-hp-20nm-1.0v", NULL, "the technology's scaling method does not cover 28 nm, the node of Table I"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct veda_params p = params_with(bad[i].a, bad[i].b, NULL);
@@ -377,14 +376,14 @@ static void quality__of_other_settings_is_unknown(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        {"retention=codellama-13b", "batch=1", "retention codellama-13b holds for boundary = token"},
-        {"boundary=as-listed", "generate=100", "retention codellama-13b-bulk holds for boundary = bulk"},
-        {"threshold_a=0.9", "batch=1", "retention codellama-13b-bulk holds for threshold_a = 1"},
+        {"retention=codellama-13b", "batch=1", "retention codellama-13b was measured only with boundary = token"},
+        {"boundary=as-listed", "generate=100", "retention codellama-13b-bulk was measured only with boundary = bulk"},
+        {"threshold_a=0.9", "batch=1", "retention codellama-13b-bulk was measured only with threshold_a = 1"},
         {"threshold_b=0.9", "batch=1", "threshold_b = 0.2"},
         {"reserved_length=0", "batch=1", "reserved_length = 32"},
         {"kv_bits=2", "batch=1", "kv_bits = 16"},
-        {"generate=100", "batch=1", "a generation sees its prompt"},
-        {"eviction_ratio=0.01", "eviction=h2o", "at such contexts or ratios"},
+        {"generate=100", "batch=1", "the prompt's share of a generation falls"},
+        {"eviction_ratio=0.01", "eviction=h2o", "does not cover this context and ratio"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct veda_params p = params_with(cases[i][0], cases[i][1], NULL);
