@@ -236,7 +236,7 @@ static void a_class__can_only_be_made_weaker_and_says_why(void **state)
 static void chosen_constants__say_what_else_they_could_be(void **state)
 {
     (void)state;
-    expect(FIXED, (struct complaint){3, 12, "overhead_us was chosen: its alternatives are not said"});
+    expect(FIXED, (struct complaint){3, 12, "overhead_us was chosen: its alternatives or their source are missing"});
     expect(FIXED "alternatives = [1]\n", (struct complaint){3, 12, "its alternatives or their source are missing"});
     expect(FIXED "alternatives = []\nsource = \"x\"\n", (struct complaint){3, 12, "its alternatives or their source are missing"});
     expect(FIXED "alternatives = [0.25]\nsource = \"x\"\n", (struct complaint){5, 17, "that is the shipped value"});

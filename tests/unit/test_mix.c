@@ -421,7 +421,7 @@ static void requests__that_mean_nothing_are_refused(void **state)
     refused("[requests]\nmix = 'a'\n[derive]\nrequests = 'batch'", 1, "there is a column \"requests\" already");
     refused("[requests]\nmix = 'huge'\n[catalog.requests.huge]\nsource = 'me'\nprompt_median = 2e6\nprompt_p90 = 2e6\n"
             "generate_median = 2\ngenerate_p90 = 2\nmax_tokens = 3000000",
-            3, "context of a request is 2,000,002; in model toy it goes to 1,000,000");
+            3, "context of a request is 2,000,002; in model toy it is at most 1,000,000");
 }
 
 /* The place of an expression's fault is inside the expression. */

@@ -100,7 +100,7 @@ static void sweep_file__knows_three_fidelities(void **state)
     static const char head[] =
         "sweep = { name = 's', models = ['toy'], fidelity = 'refine' }\nobjectives = { tokens_per_s = 'max' }\n";
     static const struct complaint bad[] = {
-        {4, 8, "from 1 to 10000000"}, {4, 8, "an integer is needed"}, {4, 1, "did you mean \"runs\""}};
+        {4, 8, "1 to 10000000"}, {4, 8, "an integer is needed"}, {4, 1, "did you mean \"runs\""}};
     static const char *const runs[] = {"runs = 0", "runs = 1.5", "run = 5"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char *text = xasprintf("%s[refine]\n%s\n", head, runs[i]);

@@ -221,7 +221,7 @@ static void technique__has_the_score_that_was_published(void **state)
             {"eviction=h2o eviction_ratio=0.2 boundary=streamed recent_share=0.4", NAN, NAN, "other ratios or settings"},
             {"eviction=h2o cache_length=200 boundary=streamed", NAN, NAN, "cache_length"},
             {"eviction=window boundary=streamed", NAN, NAN, "this technique"},
-            {"eviction=none kv_bits=8", NAN, NAN, "16 bits"},
+            {"eviction=none kv_bits=8", NAN, NAN, "16-bit"},
             {"eviction=none kv_bits=4 kv_scale_bits=1", NAN, NAN, "this technique"},
             {"eviction=h2o eviction_ratio=0.2 boundary=streamed kv_bits=4 kv_scale_bits=1", NAN, NAN, "together"},
             {"eviction=none llm=mistral-7b", NAN, NAN, "this LLM"},
