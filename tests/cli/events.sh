@@ -137,16 +137,16 @@ same two.db "-j 2"
 for k in 1 2 3; do "$DSE" sweep s.toml --shard $k/3 -o part$k.db >/dev/null 2>said.txt; done
 says 'merge all parts' said.txt
 "$DSE" merge merged.db part2.db part1.db part3.db 2>said.txt
-says 'the front of refined is to be refined yet' said.txt
+says 'the front of refined is not refined yet' said.txt
 "$DSE" sweep s.toml -q -o merged.db >/dev/null
 same merged.db "three merged shards"
 "$DSE" merge again.db merged.db two.db 2>said.txt
-! grep -q 'to be refined' said.txt || fail "what is refined is to be refined: $(cat said.txt)"
+! grep -q "not refined yet" said.txt || fail "what is refined is to be refined: $(cat said.txt)"
 same again.db "merging what is done"
 "$DSE" sweep s.toml --lease leases 2>said.txt
 says 'and refine the front: dse sweep s.toml -o' said.txt
 "$DSE" merge leased.db leases 2>said.txt
-says 'the front of refined is to be refined yet' said.txt
+says 'the front of refined is not refined yet' said.txt
 "$DSE" sweep s.toml -q -o leased.db >/dev/null
 same leased.db "leased blocks"
 

@@ -45,7 +45,7 @@ cmp one.csv surface.csv || fail "a surface depends on how many threads measure i
 grep -q '^kv-format,128,1,kv_bits=4 scales=kivi group=32 residual=128,attention_error,' surface.csv || fail "the surface has no format of keys"
 printf 'quality.mine = "surface.csv"\n' >quality.toml
 active() { # INTERVALS
-    "$DSE" eval lad -c quality.toml --set draws=surface --set surface=mine --set context=512 --set batch=1 --set active_cv=0 --set intervals="$1" |
+    "$DSE" eval lad --all -c quality.toml --set draws=surface --set surface=mine --set context=512 --set batch=1 --set active_cv=0 --set intervals="$1" |
         awk '$1 == "active" { print $2 }'
 }
 for intervals in 5 8 16; do
