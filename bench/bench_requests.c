@@ -11,10 +11,12 @@ static struct sweep_file *read_sweep(const struct model *m, const char *workload
 {
     /* LAD by what its paper publishes: of measured heads long requests do not fit its SRAM */
     const char *published = strcmp(m->desc->name, "lad") == 0 ? "draws = 'profile'\nintervals = 5\n" : "";
-    char *text = xasprintf(
-        "sweep = { name = 't', models = ['%s'] }\n[params]\nllm = 'llama2-7b'\nweight_bits = 4\ncapacity_gib = 200\n"
-        "bandwidth_gbs = { from = 100, to = 1000, points = %d }\n%s%s\n[quality]\nexact = false\nattention_error = inf\ntrust = 'unknown'\n[objectives]\ntokens_per_s = 'max'\n",
-        m->desc->name, (int)ROWS, published, workload);
+    char *text =
+        xasprintf("sweep = { name = 't', models = ['%s'] }\n[params]\nllm = 'llama2-7b'\nweight_bits = 4\ncapacity_gib = 200\n"
+                  "bandwidth_gbs = { from = 100, to = 1000, points = %d }\n%s%s\n"
+                  "[quality]\nexact = false\nattention_error = inf\ntrust = 'unknown'\n"
+                  "[objectives]\ntokens_per_s = 'max'\n",
+                  m->desc->name, (int)ROWS, published, workload);
     struct sweep_file *s = sweep_file_read_text("t.toml", text, strlen(text), catalog, DSE_SOURCE_DATA, &diags);
     free(text);
     return s;
