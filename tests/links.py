@@ -8,7 +8,7 @@ import re
 import sys
 
 SKIPPED = {"node_modules", "subprojects", ".git"}
-NAMED_IN = {".c", ".h", ".toml", ".sh", ".py", ".lib", ".csv", ".build", ".cpp", ".hpp", ".mjs", ".ts", ".md", ""}
+NAMED_IN = {".c", ".h", ".toml", ".sh", ".py", ".lib", ".csv", ".build", ".cpp", ".hpp", ".mjs", ".js", ".html", ".ts", ".err", ".md", ""}
 OF_OTHERS = {"docs/source/performance.md", "docs/v5e"}  # pages of TensorRT-LLM and of Google
 NAMED = re.compile(r"(?<![\w.-])docs/[\w./-]*[\w](#[a-z0-9_-]+)?")
 

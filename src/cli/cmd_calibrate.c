@@ -342,7 +342,7 @@ const struct command command_calibrate = {
     .summary = "fit a model's constants to published numbers that are not held out",
     .options =
         (const struct option_row[]){
-            {'m', "measured", NULL, "fit constants of machines to measured rows instead (docs/explanation/measured-machines.md)"},
+            {'m', "measured", NULL, "fit constants of machines to measured rows instead (docs/how-to/fit-a-machine.md)"},
             {0, "from", "DIR", "with --measured: read a folder of your own, as `dse measure --folder` makes one"},
             OPTION_FORMAT,
             OPTION_CATALOG,

@@ -158,7 +158,7 @@ const struct command command_llm = {
             "model that is not a causal LLM.\n"
             "\n"
             "The formats of the weights (quantization_config, hf_quant_config.json) are not part of an entry. dse prints them\n"
-            "with the nearest settings. docs/explanation/llms.md has more.\n"
+            "with the nearest settings. docs/how-to/import-an-llm.md has more.\n"
             "\n"
             "  dse llm import Qwen3-30B-A3B/config.json --name my-qwen3 -o mine.toml\n"
             "  dse list llms my-qwen3 -c mine.toml\n",

@@ -339,7 +339,7 @@ const struct command command_profile = {
             {0, "policies", "LIST", "retention: %s (default: all that the settings allow)", .words = eviction_policy_names},
             {0, "kept", "FILE",
              "kept: positions that a method reads: a CSV of layer,head,step,kept with kept as 0-3 17 20-40 "
-             "(docs/explanation/quality.md)"},
+             "(docs/how-to/measure-quality.md)"},
             {0, "vary", "NAME=LIST", "surface: further values of a setting; A=LIST*B=LIST combines two; any number of times"},
             {0, "kv-bits", "LIST",
              "surface: also measure policies with a cache of these bits: scales by token, and KIVI's where nothing is evicted"},
@@ -358,7 +358,7 @@ const struct command command_profile = {
     .help = "Every head of every trace has the same weight. In a surface a head has the weight of the layers that its layer\n"
             "stands for. The file has the mean and the spread over heads. It names the trace (by its checksum), the settings\n"
             "and the version of dse, so the same command writes the same bytes. docs/reference/catalog.md explains the\n"
-            "columns.\n"
+            "columns, and docs/reference/quality-files.md those of a surface.\n"
             "\n"
             "Each kind has settings of its own (-s):\n"
             "\n"
