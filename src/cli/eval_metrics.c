@@ -118,10 +118,29 @@ static bool is_assumed(const char *name)
     return false;
 }
 
+static bool is_given(const struct eval_answer *a, const struct field *f)
+{
+    return a->point.binding->given[schema_index(&a->point.model->params, f)].is_given;
+}
+
 static void put_param(struct output *o, const struct eval_answer *a, const struct field *f)
 {
     if (!f || (a->point.sweep.averages && request_mix_sets(f->name))) return; /* each request has its own */
     put_vertical(o, a, f, a->point.params, NULL);
+}
+
+/* Print each lossy technique that is on, given or not: it changes the output. */
+static void put_techniques(struct output *o, const struct eval_answer *a)
+{
+    const struct schema *params = &a->point.model->params;
+    for (const struct dse_technique *t = a->point.model->desc->techniques; t && t->param; t++) {
+        char buf[TEXT_NUMBER_MAX];
+        const struct field *f = schema_find(params, t->param);
+        if (strcmp(value_text(f, field_get(f, a->point.params), buf), t->off) == 0) continue;
+        if (!is_given(a, f)) put_param(o, a, f);
+        const struct field *ratio = strcmp(t->param, "eviction") == 0 ? schema_find(params, "eviction_ratio") : NULL;
+        if (ratio && !is_given(a, ratio)) put_param(o, a, ratio);
+    }
 }
 
 /* Print the fidelity, the LLM and its step, the machine's memory and formats, and what was given beside these. */
@@ -132,8 +151,9 @@ static void put_assumed(struct output *o, const struct eval_answer *a)
     if (!a->closed) put_note(o, a, "fidelity", fidelity_names[a->fidelity], "from equations, or from a simulation event by event");
     if (p->sweep.averages) put_requests(o, a);
     for (const char *const *name = assumed; *name; name++) put_param(o, a, schema_find(params, *name));
+    put_techniques(o, a);
     for (size_t i = 0; i < params->n; i++)
-        if (p->binding->given[i].is_given && !is_assumed(params->fields[i].name)) put_param(o, a, &params->fields[i]);
+        if (is_given(a, &params->fields[i]) && !is_assumed(params->fields[i].name)) put_param(o, a, &params->fields[i]);
 }
 
 /* Metrics that a sweep's [requests] adds stand with those of their unit. */

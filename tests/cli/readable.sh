@@ -47,6 +47,15 @@ done
 "$DSE" eval lad --set tiles=4 --fidelity event-level -c "$2/tests/data/thin_llm.toml" --set llm=thin --set context=256 >out.txt
 says '^NAME  *EVENT LEVEL  *CLOSED FORM' out.txt
 says '^tiles  *4 ' out.txt
+# A lossy technique is assumed, too, where it is a default: VEDA evicts, LAD leaves positions out.
+"$DSE" eval veda >out.txt
+sed -n '2,/^ *$/p' out.txt >assumed.txt
+says '^eviction  *voting ' assumed.txt
+says '^eviction_ratio  *0.6 ' assumed.txt
+"$DSE" eval lad >out.txt
+says '^decoding  *locality-aware ' out.txt
+"$DSE" eval veda --set eviction=none >out.txt
+! grep -q '^eviction_ratio' out.txt || fail "nothing is evicted: $(cat out.txt)"
 "$DSE" eval veda --requests chat >out.txt
 says '^requests  *chat ' out.txt
 says '^request_usd ' out.txt
