@@ -217,6 +217,8 @@ static int unknown_option(const struct invocation *in, const char *given)
     size_t n = 0;
     for (const struct option_row *o = in->command->options; o && o->name; o++) names[n++] = o->name;
     const char *near = strncmp(given, "--", 2) == 0 ? text_nearest(given + 2, names, n) : NULL;
+    if (strncmp(given, "--plugin", strlen("--plugin")) == 0)
+        return usage_error(in, "--plugin stands before the command: dse --plugin FILE %s ...", in->command->name);
     return near ? usage_error(in, "unknown option \"%s\"; did you mean --%s?", given, near)
                 : usage_error(in, "unknown option \"%s\"", given);
 }

@@ -119,8 +119,11 @@ static bool unknown_param(struct reading *r, const struct toml_node *node, const
         if (node->type == TOML_TABLE) names[n++] = model->desc->name; /* [params.MODEL] */
     }
     char *hint = param_hint(node->key, names, n, whose ? whose : r->out->bindings[0]->model->desc->name);
-    diags_input(r->diags, toml_key_loc(r->doc, node), r->doc->text, hint, "%s has no parameter \"%s\"",
-                whose ? whose : "no model of this sweep", node->key);
+    if (whose)
+        diags_input(r->diags, toml_key_loc(r->doc, node), r->doc->text, hint, "%s has no parameter \"%s\"", whose, node->key);
+    else
+        diags_input(r->diags, toml_key_loc(r->doc, node), r->doc->text, hint, "no model of this sweep has a parameter \"%s\"",
+                    node->key);
     free(hint);
     free(names);
     return false;

@@ -430,7 +430,8 @@ static void tell(struct said *said, struct text *ret)
 {
     if (said->n) qsort(said->list, said->n, sizeof *said->list, by_rank);
     for (size_t i = 0; i < said->n && i < SAID_MAX; i++) text_addf(ret, "%s\n", said->list[i].s);
-    if (said->n > SAID_MAX) text_addf(ret, "%zu more comparisons are on the page.\n", said->n - SAID_MAX);
+    if (said->n > SAID_MAX)
+        text_addf(ret, "%zu more comparison%s on the page.\n", said->n - SAID_MAX, said->n == SAID_MAX + 1 ? " is" : "s are");
     for (size_t i = 0; i < said->n; i++) free(said->list[i].s);
     free(said->list);
 }

@@ -269,6 +269,11 @@ static const char *name_of(const struct terms *t, const struct held *param, doub
 
 /* What the models could be put on: what one has by nature, or by an entry, which nothing changes, if a parameter can be given that;
  * else the first of the parameters. NULL: no model has one. */
+static bool holds_weights(const struct terms *t)
+{
+    return strcmp(t->term->name, "capacity_gib") == 0; /* the least of several may hold no model's weights */
+}
+
 static const struct held *value_for_all(const struct terms *t)
 {
     const struct held *param = NULL, *entry = NULL;
@@ -276,7 +281,7 @@ static const struct held *value_for_all(const struct terms *t)
         if (t->list[i].hold == EQUAL_BY_NATURE) return &t->list[i];
     for (size_t i = 0; i < t->n; i++) {
         const struct held *h = &t->list[i];
-        if (h->hold == EQUAL_BY_PARAMS && !param) param = h;
+        if (h->hold == EQUAL_BY_PARAMS && (!param || (holds_weights(t) && h->number > param->number))) param = h;
         if (h->hold == EQUAL_BY_ENTRY && !entry) entry = h;
     }
     if (!param || !entry) return param;
@@ -341,7 +346,8 @@ static struct difference difference_of(const struct terms *t)
     for (size_t i = 0; i < t->n && !equal; i++)
         if (t->list[i].equal) equal = &t->list[i];
     const struct held *fits = equal ? NULL : value_for_all(t);
-    const bool some = fits && add_models(&takers, t, true, fits) > 1;
+    const size_t n_takers = fits ? add_models(&takers, t, true, fits) : 0;
+    const bool some = n_takers > 1 && 2 * n_takers > t->sweep->n_models; /* what two of five take is no equal term */
     if (equal) {
         text_add(&fact, "; [equal] leaves out ");
         add_models(&fact, t, false, equal);
@@ -413,6 +419,24 @@ static void add_memory_prices(struct text *s, const struct terms *t)
 
 enum { TERMS_MAX = 16 };
 
+static bool begins(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool has_setting(const struct difference *list, size_t n, const char *with)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i].setting && begins(list[i].setting, with)) return true;
+    return false;
+}
+
+/* The name of a memory sets its capacity and bandwidth: those of another one beside it make no machine. */
+static bool is_set_by_memory(const struct difference *d)
+{
+    return begins(d->setting, "capacity_gib = ") || begins(d->setting, "bandwidth_gbs = ");
+}
+
 /* Tell of each term: with its setting where one term has any. The settings of several are one text to copy, behind them. */
 static void tell_differences(const struct sweep_file *s, const struct difference *list, size_t n,
                              void (*tell)(void *user, const struct unequal_term *term), void *user)
@@ -420,13 +444,14 @@ static void tell_differences(const struct sweep_file *s, const struct difference
     struct text block;
     text_init(&block);
     size_t settings = 0;
+    const bool by_memory = has_setting(list, n, "memory = ");
     for (size_t i = 0; i < n; i++) {
-        if (!list[i].setting) continue;
+        if (!list[i].setting || (by_memory && is_set_by_memory(&list[i]))) continue;
         settings++;
         text_addf(&block, "\n%s", list[i].setting);
     }
     for (size_t i = 0; i < n; i++) {
-        const bool alone = list[i].setting && settings == 1;
+        const bool alone = list[i].setting && settings == 1 && !(by_memory && is_set_by_memory(&list[i]));
         char *sentence =
             alone ? xasprintf("%s; [equal] %s gives %s the same value", list[i].fact, list[i].setting, list[i].takes) : NULL;
         tell(user, &(struct unequal_term){sentence ? sentence : list[i].fact, list[i].what, list[i].values});

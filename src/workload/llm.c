@@ -215,7 +215,9 @@ const char *dse_llm_resolve(struct dse_llm *llm)
 
 const char *dse_llm_unlike_plain(const struct dse_llm *llm)
 {
-    return dse_llm_is_plain(llm) ? NULL : "this model needs an LLM with full attention and dense networks in every layer (llm)";
+    return dse_llm_is_plain(llm) ? NULL
+                                 : "this model needs an LLM with full attention and dense networks in every layer, "
+                                   "unless its TOML says can = [\"layers\"] (llm)";
 }
 
 #define NOT_CARRIED "; full attention's quality does not apply (llm)"

@@ -92,7 +92,7 @@ copied() { # NAME
     "$DSE" sweep copied.toml --dry-run >again.txt || fail "$1: what is to be copied is refused: $(cat block.txt)"
 }
 copied unequal
-says 'equal: technology = 22nm, memory = hbm2-5cube, capacity_gib = 40, dram_efficiency = 0.871' again.txt
+says 'equal: technology = 22nm, memory = hbm2-5cube, dram_efficiency = 0.871' again.txt # the memory's name sets its capacity
 # A setting alone stands in its sentence; several are added to an [equal] that is there.
 sed -e '/^technology = /d; s/"unequal"/"one"/' copied.toml >one.toml
 "$DSE" sweep one.toml -o one.db --no-figures >front.txt 2>said.txt

@@ -105,7 +105,12 @@ says 'did you mean lad? All: select name from pragma_table_list' err.txt
 "$DSE" query :memory: 'select valu from claim' 2>err.txt && fail "no such column of a computed table"
 says 'did you mean value?' err.txt
 
-# ---- what README.md says of the two fidelities
+# ---- what README.md and docs/explanation/fidelity.md say of the two fidelities
+"$DSE" eval lad --fidelity event-level >out.txt 2>err.txt || fail "$(cat err.txt)"
+said=$(awk '$1 == "attention_us" { a = 100 * ($2 / $3 - 1) } $1 == "latency_us" { l = 100 * ($2 / $3 - 1) }
+    END { printf "its attention takes %.0f %% longer at event level, and a step %.0f %%", a, l }' out.txt)
+tr -s ' \n' '  ' <"$2/docs/explanation/fidelity.md" | grep -qF -- "$said" || fail "fidelity.md does not say: $said"
+
 "$DSE" eval veda --fidelity event-level --set llm=llama3.1-8b --set memory=hbm3-h100-80gb --set pe_rows=32 --set pe_columns=32 --set pe_copies=128 --set batch=16 \
     --set context=16384 --set vote_lanes=16 --set vote_fifo=131072 --set sfu_exp=16 --set sfu_div=16 >out.txt 2>err.txt || fail "$(cat err.txt)"
 said=$(awk '$1 == "tokens_per_s" { printf "%.0f tokens/s in closed form and %.0f at event level", $3, $2 }' out.txt)
