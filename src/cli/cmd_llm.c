@@ -107,6 +107,9 @@ static bool put(const struct invocation *in, const struct text *entry, const str
 {
     const char *out = option_get(in, "output");
     fputs(out ? said->formats.s : entry->s, stdout);
+    if (out && said->left_out.n)
+        terminal_say(stderr, "dse: the entry is approximate: dse did not read these keys, and its counts may be wrong: %s",
+                     said->left_out.s);
     return !out || file_write(out, entry->s, entry->n, in->diags);
 }
 

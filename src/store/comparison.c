@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config/budget.h"
 #include "model/ratios.h"
 #include "model/served.h"
 #include "store/db.h"
@@ -112,6 +113,7 @@ static void find_names(struct comparison *c)
     add_metrics(c, ratio_metrics);
     add_metrics(c, served_metrics);
     for (size_t i = SCHEMA_LEADING; i < first->all.n; i++) add_name(c, first->all.names[i], c->n_models);
+    for (int m = 0; budget_metrics[m]; m++) add_name(c, budget_metrics[m], 1);
 }
 
 /* ---- the views --------------------------------------------------------------------------------------------------------- */
@@ -123,14 +125,27 @@ static void add_sql(struct text *t, char *sql)
     free(sql);
 }
 
+/* What a model without the metric loses in it: nothing in rows that are exact, but for formats, and else nobody knows what. */
+static char *loss_of(const struct compared *m, const char *name)
+{
+    char *quality, *ret = NULL;
+    for (int i = 0; budget_metrics[i]; i++) {
+        if (strcmp(budget_metrics[i], name) != 0 || !view_column_expression(&m->columns, "quality", &quality)) continue;
+        ret = xasprintf("CASE WHEN %s IN ('exact', 'rounded') THEN %d END", quality, budget_is_least((enum budget_metric)i));
+        free(quality);
+    }
+    return ret ? ret : xstrdup("NULL");
+}
+
 static void add_select(const struct comparison *c, const struct compared *m, bool front, struct text *sql)
 {
     add_sql(sql, schema_sql("SELECT %Q AS model", m->model));
     for (size_t i = 0; i < c->n_names; i++) {
         char *expression;
         bool there = view_column_expression(&m->columns, c->names[i], &expression);
-        add_sql(sql, schema_sql(", %s AS \"%w\"", there ? expression : "NULL", c->names[i]));
-        if (there) free(expression);
+        if (!there) expression = loss_of(m, c->names[i]);
+        add_sql(sql, schema_sql(", %s AS \"%w\"", expression, c->names[i]));
+        free(expression);
     }
     char *rows = view_rows(m->model, m->refines, front);
     text_addf(sql, "%s AND %s", rows, c->which);

@@ -111,3 +111,19 @@ usd() { "$DSE" --plugin ./paid.toml eval array --set tensor_parallel="$1" --form
 sed 's/^die = /chips = "1"\ndie = /' paid.toml >free.toml
 if "$DSE" test-model ./free.toml >out.txt 2>err.txt; then fail "three of four chips for nothing"; fi
 grep -q 'not all are paid for' out.txt err.txt || fail "free chips: $(cat out.txt err.txt)"
+
+# Beside a model that may lose something, an exact one without the metric loses nothing: a query with a budget finds both.
+cat >beside.toml <<'TOML'
+[sweep]
+name   = "beside"
+models = ["array", "lad"]
+[params]
+llm   = "opt-2.7b"
+batch = 1
+[objectives]
+tokens_per_s = "max"
+TOML
+with sweep beside.toml -q --no-figures >out.txt 2>err.txt || fail "$(cat err.txt)"
+with query results/beside.db "select model || ' ' || count(*) from comparison where status = 'ok' and attention_error <= 0.1 group by model" --format csv >out.txt
+says 'array 1' out.txt
+says 'lad [12]' out.txt
