@@ -262,14 +262,6 @@ static bool make_shorter(const struct shorter *s, struct design_point *ret)
     return ok && !ret->reason;
 }
 
-static bool is_read_by_events(const struct drawing *d, const char *setting)
-{
-    char *name = xstrndup(setting, strcspn(setting, "="));
-    const struct field *f = schema_find(&d->model->params, name);
-    free(name);
-    return f && f->reader == READ_BY_EVENT_LEVEL;
-}
-
 /* Are all metrics that are compared the same? */
 static bool same_metrics(const struct model *m, const void *x, const void *y)
 {
@@ -298,8 +290,7 @@ static void leave_out_idle(const struct shorter *s)
     const struct settings *all = &s->d->settings;
     for (size_t i = all->given; i < all->n; i++) {
         struct design_point without;
-        s->out[i] = !is_read_by_events(s->d, all->list[i]);
-        if (!s->out[i]) continue;
+        s->out[i] = true;
         s->out[i] = make_shorter(s, &without) && same_closed_form(s->point, &without);
         design_point_release(&without);
     }

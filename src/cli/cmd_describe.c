@@ -114,7 +114,7 @@ static char *list_text(const char *const *texts)
 }
 
 /* Against measured machines: what is suspected where the model is wrong. Its errors take seconds, and are another command's. */
-static bool print_causes(const struct model *m, struct diags *diags)
+static bool print_causes(const struct model *m, bool alone, struct diags *diags)
 {
     static const char *const columns[] = {"REGIMES", "SOURCE", "SUSPECTED CAUSE"};
     char *dir = xasprintf("%s/catalog/measured", catalog_data_dir());
@@ -141,6 +141,7 @@ static bool print_causes(const struct model *m, struct diags *diags)
         }
         output_end(o);
     }
+    if (notes && !n && alone) terminal_say(stdout, "no cause of an error against measured machines is noted for %s", m->desc->name);
     const bool ok = notes != NULL;
     measured_notes_free(notes);
     return ok;
@@ -191,6 +192,11 @@ static void put_groups(const struct schema *s, const struct group *groups, int n
     output_end(o);
 }
 
+static void say_more(const char *model, const char *subject, const char *what)
+{
+    terminal_say(stdout, "  dse describe %s %-10s %s", model, subject, what);
+}
+
 static void print_overview(const struct binding *b)
 {
     const struct model *m = b->model;
@@ -201,15 +207,14 @@ static void print_overview(const struct binding *b)
     put_groups(&m->params, param_groups, PARAM_GROUPS, param_group, b->defaults);
     putchar('\n');
     put_groups(&m->metrics, metric_groups, METRIC_GROUPS, metric_group, NULL);
-    printf("\n  dse describe %s machine    a group, with units, ranges and sources\n", name);
-    printf("  dse describe %s %-10s one parameter or metric\n", name, m->params.fields[0].name);
-    if (m->equations.n)
-        printf("  dse describe %s equations  %zu quantities that `dse eval %s --equations` prints\n", name, m->equations.n, name);
-    if (n_constants)
-        printf("  dse describe %s constants  %zu constants that no paper gives, and what they were fitted to\n", name, n_constants);
-    if (m->desc->trends) printf("  dse describe %s trends     how metrics must grow or fall with parameters\n", name);
-    printf("  dse describe %s causes     known errors against measured machines, and why\n", name);
-    printf("  dse describe %s --all      everything\n", name);
+    putchar('\n');
+    say_more(name, param_groups[GROUP_WORKLOAD].name, "a group, with units, ranges and sources");
+    say_more(name, m->params.fields[0].name, "one parameter or metric");
+    if (m->equations.n) say_more(name, "equations", "what `dse eval --equations` prints");
+    if (n_constants) say_more(name, "constants", "those that no paper gives, and what they were fitted to");
+    if (m->desc->trends) say_more(name, "trends", "how metrics must grow or fall with parameters");
+    say_more(name, "causes", "known errors against measured machines, and why");
+    say_more(name, "--all", "everything");
 }
 
 static bool print_all(const struct binding *b, struct diags *diags)
@@ -226,7 +231,7 @@ static bool print_all(const struct binding *b, struct diags *diags)
     }
     print_trends(m);
     print_calibrated(b);
-    return print_causes(m, diags);
+    return print_causes(m, false, diags);
 }
 
 /* ---- a subject: a group, a name, or one of the words ----------------------------------------------------------------------- */
@@ -252,6 +257,14 @@ static bool print_tables(const struct binding *b, const char *subject)
     return printed;
 }
 
+/* Groups that the model has. */
+static void add_groups(const char **list, size_t *n, const struct schema *s, const struct group *groups, int n_groups,
+                       int (*of)(const struct field *f))
+{
+    for (int g = 0; g < n_groups; g++)
+        if (count_asked(groups[g].name, s, groups, of)) list[(*n)++] = groups[g].name;
+}
+
 /* Nothing is called that: say what is. */
 static bool refuse_subject(const struct invocation *in, const struct binding *b, const char *subject)
 {
@@ -259,8 +272,8 @@ static bool refuse_subject(const struct invocation *in, const struct binding *b,
     const struct schema *schemas[] = {&b->model->params, &b->model->metrics, &b->model->equations};
     const char *nearest[PARAM_GROUPS + METRIC_GROUPS + 4 + 3];
     size_t n = 0;
-    for (int g = 0; g < PARAM_GROUPS; g++) nearest[n++] = param_groups[g].name;
-    for (int g = 0; g < METRIC_GROUPS; g++) nearest[n++] = metric_groups[g].name;
+    add_groups(nearest, &n, &b->model->params, param_groups, PARAM_GROUPS, param_group);
+    add_groups(nearest, &n, &b->model->metrics, metric_groups, METRIC_GROUPS, metric_group);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) nearest[n++] = words[i];
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
         const char **names = schema_names(schemas[i]), *name = text_nearest(subject, names, schemas[i]->n);
@@ -275,33 +288,45 @@ static bool refuse_subject(const struct invocation *in, const struct binding *b,
 
 static bool print_subject(const struct invocation *in, const struct binding *b, const char *subject)
 {
-    if (strcmp(subject, "causes") == 0) return print_causes(b->model, in->diags);
-    if (strcmp(subject, "trends") == 0)
+    if (strcmp(subject, "causes") == 0) return print_causes(b->model, true, in->diags);
+    size_t n_constants;
+    binding_calibrated(b, &n_constants);
+    if (strcmp(subject, "trends") == 0 && b->model->desc->trends)
         print_trends(b->model);
-    else if (strcmp(subject, "constants") == 0)
+    else if (strcmp(subject, "constants") == 0 && n_constants)
         print_calibrated(b);
     else if (!print_tables(b, subject))
         return refuse_subject(in, b, subject);
     return true;
 }
 
-/* For programs: one table. */
-static void print_table(const struct invocation *in, const struct binding *b, const char *subject, enum output_format format)
+/* For programs: one table, the one that was asked for, or the first that has something of the subject. */
+static bool print_table(const struct invocation *in, const struct binding *b, const char *subject, enum output_format format)
 {
-    if (option_has(in, "metrics") || option_has(in, "equations"))
-        put_outputs(option_has(in, "metrics") ? &b->model->metrics : &b->model->equations, option_has(in, "metrics"), subject,
-                    format);
+    const struct model *m = b->model;
+    bool metrics = option_has(in, "metrics"), equations = option_has(in, "equations");
+    if (subject && strcmp(subject, "equations") == 0) {
+        equations = true;
+        subject = NULL;
+    }
+    if (subject && !metrics && !equations && !count_asked(subject, &m->params, param_groups, param_group)) {
+        metrics = count_asked(subject, &m->metrics, metric_groups, metric_group);
+        equations = !metrics && count_asked(subject, &m->equations, NULL, NULL);
+        if (!metrics && !equations) return refuse_subject(in, b, subject);
+    }
+    if (metrics || equations)
+        put_outputs(metrics ? &m->metrics : &m->equations, metrics, subject, format);
     else
         put_params(b, subject, format);
+    return true;
 }
 
 static bool describe(const struct invocation *in, const struct binding *b, enum output_format format)
 {
     const char *subject = in->n_operands > 1 ? in->operands[1] : NULL;
     pager_start();
-    if (format != OUTPUT_TABLE)
-        print_table(in, b, subject, format);
-    else if (subject)
+    if (format != OUTPUT_TABLE) return print_table(in, b, subject, format);
+    if (subject)
         return print_subject(in, b, subject);
     else if (option_has(in, "all"))
         return print_all(b, in->diags);

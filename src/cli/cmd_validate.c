@@ -163,8 +163,8 @@ const struct command command_validate = {
             {0},
         },
     .help = "Without MODEL dse compares all models. models/NAME/claims.csv has the published numbers, and\n"
-            "models/NAME/claims.toml says how the model computes each of them (docs/explanation/evidence.md). Each claim has\n"
-            "a verdict:\n"
+            "models/NAME/claims.toml says how the model computes each of them (docs/reference/claims-file.md). Each claim has\n"
+            "a verdict (docs/explanation/evidence.md):\n"
             "\n"
             "  exact          equal in the published digits\n"
             "  near           within 10 %\n"

@@ -202,13 +202,18 @@ static void complete_list(struct candidates *c, const char *text, const char *co
 }
 
 /* Behind a model: what `dse describe` tells by itself. */
-static void add_subjects(const struct candidates *c, const char *model)
+static void add_subjects(const struct candidates *c, const char *model, size_t n_operands)
 {
+    static const char *const words[] = {"equations", "constants", "trends", "causes"};
     const struct model *m = registry_find(model);
+    if (!m || n_operands > 1) return;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) candidate_add(c, words[i], NULL);
     for (int g = 0; g < PARAM_GROUPS; g++) candidate_add(c, param_groups[g].name, param_groups[g].title);
-    for (int g = 0; g < METRIC_GROUPS; g++) candidate_add(c, metric_groups[g].name, metric_groups[g].title);
-    for (size_t i = 0; m && i < m->params.n; i++) candidate_add(c, m->params.fields[i].name, m->params.fields[i].doc);
-    for (size_t i = 0; m && i < m->metrics.n; i++) candidate_add(c, m->metrics.fields[i].name, m->metrics.fields[i].doc);
+    for (int g = 0; g < METRIC_GROUPS; g++)
+        if (strcmp(metric_groups[g].name, param_groups[GROUP_MEMORY].name) != 0)
+            candidate_add(c, metric_groups[g].name, metric_groups[g].title);
+    for (size_t i = 0; i < m->params.n; i++) candidate_add(c, m->params.fields[i].name, m->params.fields[i].doc);
+    for (size_t i = 0; i < m->metrics.n; i++) candidate_add(c, m->metrics.fields[i].name, m->metrics.fields[i].doc);
 }
 
 void complete_operand(struct candidates *c, const struct command *command, const char *const *operands, size_t n_operands)
@@ -217,7 +222,7 @@ void complete_operand(struct candidates *c, const struct command *command, const
     if (strncmp(text, "[models", 7) == 0)
         complete_list(c, text, operands, n_operands);
     else if (n_operands && strstr(text, "[GROUP|NAME]"))
-        add_subjects(c, operands[0]);
+        add_subjects(c, operands[0], n_operands);
     else if (strstr(text, "MODEL") && (n_operands == 0 || command->max_operands > 1))
         add_models(c);
     else if (strcmp(command->name, "trace") == 0 && n_operands == 0)

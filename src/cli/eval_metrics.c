@@ -162,14 +162,14 @@ static size_t put_group(struct output *o, const struct eval_answer *a, int g, bo
     const struct schema *metrics = space_metrics(a->point.space);
     size_t n, shown = 0, left = 0;
     const struct field **fields = group_fields(metrics, metric_groups, metric_group, g, &n);
-    if (n) put_heading(o, a, metric_groups[g].title);
+    if (g == GROUP_QUALITY && n == 0) put_heading(o, a, metric_groups[g].title);
     for (size_t i = 0; i < n; i++) {
         if (!all && (shown == GROUP_FIRST || fields[i]->without)) {
             left++;
             continue;
         }
+        if (shown++ == 0) put_heading(o, a, metric_groups[g].title);
         put_vertical(o, a, fields[i], a->point.metrics, a->closed);
-        shown++;
     }
     if (g == GROUP_QUALITY) put_standing(o, a);
     free(fields);

@@ -363,12 +363,24 @@ static bool decide_exactly(const struct contest_table *t, size_t a, size_t b, si
 
 static void add_basis(const struct outcome *o, struct text *s)
 {
-    if (o->rests_on & ON_EXTENDED) text_add(s, ", on errors that are extended and not measured");
-    if (o->rests_on & ON_OTHER_LLM) text_add(s, ", on errors measured on another LLM");
-    if (o->rests_on & ON_ROUNDED) text_add(s, ", with formats of fewer bits counted as exact");
+    static const struct {
+        unsigned bit;
+        const char *what;
+    } bases[] = {{ON_EXTENDED, "errors extended beyond what was measured"},
+                 {ON_OTHER_LLM, "errors measured on another LLM"},
+                 {ON_ROUNDED, "formats of fewer bits counted as exact"}};
+    unsigned left = o->rests_on;
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        if (!(left & bases[i].bit)) continue;
+        const bool first = left == o->rests_on;
+        left &= ~bases[i].bit;
+        text_addf(s, "%s%s", first ? " This rests on " : left ? ", " : " and ", bases[i].what);
+    }
+    if (o->rests_on) text_add(s, ".");
 }
 
-/* "At an attention error of at most 0.1, veda beats swiftkv by 2.31x in Tokens per second (1.2x to 4.0x over 12 questions)." */
+/* "At an attention error of at most 0.1, veda beats swiftkv by 2.31x in Tokens per second (1.2x to 4.0x over 12 scenarios). This
+ * rests on errors measured on another LLM. They differ in process node (28nm, 16nm)." */
 static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t level)
 {
     struct outcome o = outcome_at(t, a, b, objective, level);
@@ -392,9 +404,9 @@ static char *sentence(const struct contest_table *t, size_t a, size_t b, size_t 
     else
         text_addf(&s, ", %s beats %s by %.3gx in %s", x, y, o.mean, label);
     if (o.n > 1) text_addf(&s, " (%.3gx to %.3gx over %zu scenarios)", o.lo, o.hi, o.n);
+    text_add(&s, ".");
     add_basis(&o, &s);
     if (t->terms) report_terms_add(t->terms, x, y, &s);
-    text_add(&s, ".");
     return text_detach(&s);
 }
 
@@ -445,11 +457,21 @@ static size_t count_wins(const struct contest_table *t, size_t contender, size_t
     return n;
 }
 
-/* Where two stand in an objective, at the widest budget: the best contender against its closest rival comes first, then against the
- * others, then those that the best takes no part in. */
+/* The level that is told first: of the default budget where the run has it, and else of its widest. */
+static size_t told_level(const struct levels *l)
+{
+    struct budget usual = {0};
+    budget_set_default(&usual);
+    for (size_t level = 1; level < l->known && usual.named == l->budget.named; level++)
+        if (l->budget.limit[l->budget.named][budget_of(l, level)] == usual.limit[usual.named][0]) return level;
+    return l->known - 1;
+}
+
+/* Where two stand in an objective, at the level that is told first: the best contender against its closest rival comes first, then
+ * against the others, then those that the best takes no part in. */
 static size_t rank_of(const struct contest_table *t, size_t a, size_t b, size_t objective)
 {
-    const size_t level = t->levels.known - 1, n = t->contenders.n;
+    const size_t level = told_level(&t->levels), n = t->contenders.n;
     size_t best = 0, closer = 0;
     for (size_t i = 1; i < n; i++)
         if (count_wins(t, i, objective, level) > count_wins(t, best, objective, level)) best = i;
@@ -464,14 +486,14 @@ static size_t rank_of(const struct contest_table *t, size_t a, size_t b, size_t 
 static void add_sentences(const struct contest_table *t, size_t a, size_t b, size_t objective, size_t contest, struct text *json,
                           struct said *said)
 {
-    enum { OF_A_CONTEST = 1000000, BESIDE = 1000 }; /* ranks apart */
-    size_t rank = contest * OF_A_CONTEST + rank_of(t, a, b, objective);
+    enum { OF_A_CONTEST = 1000000, BESIDE = 1000, NOTHING = 100000 }; /* ranks apart */
+    const size_t first = contest * OF_A_CONTEST + rank_of(t, a, b, objective), told = told_level(&t->levels);
     bool said_exact = false;
     for (size_t level = t->levels.known - 1; level > 0; level--) {
         const struct outcome o = outcome_at(t, a, b, objective, level);
         const bool is_exact = o.n > 0 && decide_exactly(t, a, b, objective, level);
+        const size_t rank = first + (is_exact || level == told ? 0 : BESIDE) + (o.n == 0 ? NOTHING : 0);
         if (!is_exact || !said_exact) add_sentence(sentence(t, a, b, objective, is_exact ? 0 : level), rank, json, said);
-        if (level == t->levels.known - 1) rank += BESIDE;
         said_exact |= is_exact;
         if (o.n == 0) return; /* nor at tighter ones */
     }

@@ -64,13 +64,22 @@ static const struct held *find(const struct report_terms *t, const char *term, c
     return NULL;
 }
 
+/* The same value, or the same node by the foundry's own name: "tsmc-4nm" and "4nm". */
+static bool is_same(const char *a, const char *b)
+{
+    static const char foundry[] = "tsmc-";
+    const size_t n = strlen(foundry);
+    return strcmp(strncmp(a, foundry, n) == 0 ? a + n : a, strncmp(b, foundry, n) == 0 ? b + n : b) == 0;
+}
+
 void report_terms_add(const struct report_terms *t, const char *a, const char *b, struct text *to)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
         if (strcmp(t->list[i].model, a) != 0) continue;
         const struct held *mine = &t->list[i], *other = find(t, mine->term, b);
-        if (!other || strcmp(mine->value, other->value) == 0) continue;
-        text_addf(to, "%s%s (%s, %s)", n++ ? " and " : ", with another ", mine->term, mine->value, other->value);
+        if (!other || is_same(mine->value, other->value)) continue;
+        text_addf(to, "%s%s (%s, %s)", n++ ? " and " : " They differ in ", mine->term, mine->value, other->value);
     }
+    if (n) text_add(to, ".");
 }

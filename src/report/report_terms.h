@@ -8,7 +8,7 @@ struct report_terms;
 /* NULL with errors. The caller frees it. */
 struct report_terms *report_terms_new(const struct report_run *r, struct diags *diags);
 void report_terms_free(struct report_terms *t);
-/* Add ", with another process node (22nm, 7nm) and DRAM (hbm2, hbm3)" where two models differ in it. */
+/* Add " They differ in process node (22nm, 7nm) and DRAM (hbm2, hbm3)." where two models do. */
 void report_terms_add(const struct report_terms *t, const char *a, const char *b, struct text *to);
 
 #endif

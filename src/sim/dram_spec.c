@@ -88,7 +88,7 @@ const char *dse_dram_port_check(const struct dse_dram *dram)
     char *lacks = missing(&dram->memory->detail);
     if (!lacks) return misfit(dram);
     free(lacks);
-    return "the memory's catalog entry lacks what the event level needs (docs/explanation/dram.md)";
+    return "the memory's catalog entry lacks what the event level needs (docs/how-to/dram-traces.md)";
 }
 
 static void set_organisation(struct dram_spec *s, const struct dse_dram *d, const struct dse_dram_detail *k)

@@ -101,12 +101,13 @@ static char *column_hint(sqlite3 *db, const char *sql, const char *column)
     return ret;
 }
 
+#define ALL_TABLES "select name from pragma_table_list union select name from pragma_module_list"
+
 static char *table_hint(sqlite3 *db, const char *table)
 {
     struct names tables = tables_of(db);
     const char *near = nearest(table, &tables);
-    char *ret = near ? xasprintf("did you mean %s? All: select name from pragma_table_list", near)
-                     : xstrdup("all there are: select name from pragma_table_list");
+    char *ret = near ? xasprintf("did you mean %s? All: " ALL_TABLES, near) : xstrdup("all there are: " ALL_TABLES);
     names_release(&tables);
     return ret;
 }

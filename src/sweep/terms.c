@@ -444,6 +444,7 @@ static void tell_differences(const struct sweep_file *s, const struct difference
     struct text block;
     text_init(&block);
     size_t settings = 0;
+    const bool there = toml_get(&s->doc->root, "equal"); /* perhaps empty */
     const bool by_memory = has_setting(list, n, "memory = ");
     for (size_t i = 0; i < n; i++) {
         if (!list[i].setting || (by_memory && is_set_by_memory(&list[i]))) continue;
@@ -458,9 +459,8 @@ static void tell_differences(const struct sweep_file *s, const struct difference
         free(sentence);
     }
     if (settings > 1) {
-        char *copy =
-            xasprintf("to compare the models on equal terms, add these lines to %s:%s%s",
-                      s->equal_text ? "[equal] of the sweep file" : "the sweep file", s->equal_text ? "" : "\n[equal]", block.s);
+        char *copy = xasprintf("to compare the models on equal terms, add these lines to %s:%s%s",
+                               there ? "[equal] of the sweep file" : "the sweep file", there ? "" : "\n[equal]", block.s);
         tell(user, &(struct unequal_term){.sentence = copy, .what = "[equal]"});
         free(copy);
     }

@@ -129,6 +129,8 @@ toml() { # BLOCK LINE
         (cd here && "$DSE" sweep block.toml --dry-run) >out.txt 2>err.txt || wrong "$2" "a sweep file does not take it: $(cat err.txt)"
     elif has claims "$1"; then
         claims "$1" "$2"
+    elif grep -qE '^\[\[(bind|kind|cause)\]\]|^\[fit\.' "$1"; then
+        bindings "$1" "$2"
     elif grep -qE "^\[($kinds)[].]" "$1"; then
         (cd here && "$DSE" list -c block.toml) >out.txt 2>err.txt || wrong "$2" "the catalog is not read: $(cat err.txt)"
     else
@@ -203,8 +205,20 @@ inline() { # LINE TEXT
     done
 }
 
+# What would look like an example and be none: other fences, fences in lists, HTML, and lines above the first command of a block.
+odd_blocks() {
+    awk '
+        /^~~~/ || /^ +```/ || /^> *```/ || /^<pre/ { print FNR "\tan example in other marks than ``` at the begin of a line is not tried" }
+        /^```/ { fenced = !fenced; first = FNR; prompted = before = 0; next }
+        fenced && /^\$ / && !prompted++ && before { print first "\tlines above the first command of a block are not compared" }
+        fenced { before = 1 }
+    ' "$1"
+}
+
 try_page() { # PAGE
     page=$1
+    odd_blocks "$SOURCE/$page" >"$WORK/odd"
+    while IFS='	' read -r line text; do wrong "$line" "$text"; done <"$WORK/odd"
     rm -rf "$WORK/page"
     mkdir -p "$WORK/page/here/results"
     cd "$WORK/page" || exit

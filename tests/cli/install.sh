@@ -19,3 +19,7 @@ installed_dse list figures >out.txt
 grep -q "^$share/plots/lad_sram_pareto.toml" out.txt || fail "no figures installed, or those of the source tree: $(cat out.txt)"
 installed_dse sweep "$share/sweeps/lad_hbm.toml" -q -o a.db >out.txt 2>err.txt || fail "an installed sweep does not run: $(cat err.txt)"
 [ -s lad_hbm.png ] || fail "its figure was not drawn"
+
+# Links between the installed pages, and those of the models, lead somewhere.
+python3 "$2/tests/links.py" "$(dirname "$share")/doc/dse" >links.txt || fail "$(head -5 links.txt)"
+python3 "$2/tests/links.py" "$share" >links.txt || fail "$(head -5 links.txt)"

@@ -15,13 +15,18 @@ for model in $("$DSE" list models --format csv | sed '1d; s/^"\([^"]*\)".*/\1/')
     "$DSE" describe "$model" --format csv | sed '1d' | cut -d, -f1 | tr -d '"' | sort >params.txt
     "$DSE" describe "$model" --metrics --format csv | sed '1d' | cut -d, -f1 | tr -d '"' | sort >metrics.txt
     [ "$(awk '{ n += $2 } END { print n }' groups.txt)" -eq "$(cat params.txt metrics.txt | wc -l)" ] || fail "groups of $model have not all: $(cat groups.txt)"
-    cut -d' ' -f1 groups.txt | sort -u | while read -r group; do
-        "$DSE" describe "$model" "$group" --format csv | sed '1d' | cut -d, -f1 | tr -d '"'
-    done | sort >grouped.txt
-    diff params.txt grouped.txt >differs.txt || { # a parameter may be called as a group is
-        for name in $(sed -n 's/^> //p' differs.txt); do grep -q "^$name " groups.txt || fail "$name of $model is in two groups"; done
-        ! grep -q '^<' differs.txt || fail "$model: in no group: $(cat differs.txt)"
+    # Nothing is in two groups of a kind, and everything in one; a parameter may be called as a group is, and stands with it, too.
+    grouped() { # HEADING EVERY-NAME OPTION...
+        awk -v heading="$1" '$2 == "COUNT" { on = $1 == heading; next } !NF { on = 0 } on { print $1 }' overview.txt >kind.txt
+        every=$2
+        shift 2
+        while read -r group; do
+            "$DSE" describe "$model" "$group" "$@" --format csv | sed '1d' | cut -d, -f1 | tr -d '"'
+        done <kind.txt | grep -vxF -f kind.txt | sort >grouped.txt
+        grep -vxF -f kind.txt "$every" | diff - grouped.txt || fail "$model: in no group, or in two"
     }
+    grouped PARAMETERS params.txt
+    grouped METRICS metrics.txt --metrics
     for name in $(head -n 3 params.txt) $(head -n 3 metrics.txt); do
         "$DSE" describe "$model" "$name" >one.txt || fail "describe $model $name"
         says "^$name " one.txt
@@ -40,6 +45,17 @@ for model in $("$DSE" list models --format csv | sed '1d; s/^"\([^"]*\)".*/\1/')
 done
 "$DSE" describe lad tilez >out.txt 2>err.txt && fail "describe lad tilez"
 says 'no group, parameter, metric or equation "tilez": did you mean "tiles"?' err.txt
+# For programs, too, what is no parameter is found, and what is nothing is refused.
+"$DSE" describe lad tilez --format csv >out.txt 2>err.txt && fail "describe lad tilez --format csv"
+"$DSE" describe lad energy_mj --format csv >out.txt || fail "a metric as csv"
+says '^"energy_mj"' out.txt
+"$DSE" describe lad equations --format csv >out.txt || fail "equations as csv"
+[ "$(wc -l <out.txt)" -gt 20 ] || fail "equations as csv: $(cat out.txt)"
+"$DSE" --plugin "$2/examples/array.toml" describe array quality >out.txt 2>err.txt && fail "array has no metrics of quality"
+! grep -q 'did you mean "quality"' err.txt || fail "$(cat err.txt)"
+"$DSE" --plugin "$2/examples/array.toml" eval array >out.txt
+says '^quality *$' out.txt
+! grep -q '^area and cost' out.txt || fail "a group without a metric has a heading: $(cat out.txt)"
 for subject in equations constants trends causes; do
     "$DSE" describe flashdecoding $subject >out.txt || fail "describe flashdecoding $subject"
     [ "$(wc -l <out.txt)" -gt 2 ] || fail "describe flashdecoding $subject is empty"
@@ -56,7 +72,7 @@ says '^eviction_ratio  *0.6 ' assumed.txt
 says '^decoding  *locality-aware ' out.txt
 "$DSE" eval veda --set eviction=none >out.txt
 ! grep -q '^eviction_ratio' out.txt || fail "nothing is evicted: $(cat out.txt)"
-"$DSE" eval veda --requests chat >out.txt
+"$DSE" eval veda --requests chat >out.txt 2>said.txt
 says '^requests  *chat ' out.txt
 says '^request_usd ' out.txt
 
@@ -85,14 +101,18 @@ import csv, subprocess, sys
 for row in csv.DictReader(open("points.csv")):
     command = row["command"].split()
     assert command[:3] == ["dse", "eval", "swiftkv"], command
-    # money and books of other data move nothing of what is compared
-    assert not any(s.split("=")[0] in ("prices", "grid", "pue", "life_years", "task", "units") for s in command), row["command"]
-    def ask(fidelity):
-        at = command.index("--fidelity")
-        out = subprocess.run([sys.argv[1], *command[1:at + 1], fidelity, *command[at + 2:], "--format", "csv"], capture_output=True, text=True, check=True).stdout
-        return float(next(csv.DictReader(out.splitlines()))["latency_us"])
-    closed, events = ask("closed-form"), ask("event-level")
-    assert abs(100 * (events / closed - 1) - float(row["latency_us_pct"])) < 1e-6, (row["command"], closed, events)
+    at = command.index("--fidelity")
+    settings = [command[i + 1] for i in range(at + 2, len(command), 2)]
+    def ask(fidelity, settings):
+        sets = [word for s in settings for word in ("--set", s)]
+        out = subprocess.run([sys.argv[1], "eval", "swiftkv", "--fidelity", fidelity, *sets, "--format", "csv"], capture_output=True, text=True).stdout
+        found = next(csv.DictReader(out.splitlines()), None)
+        return found and [found[m] for m in ("latency_us", "attention_us", "energy_mj", "dram_mib")]
+    both = [ask("closed-form", settings), ask("event-level", settings)]
+    assert abs(100 * (float(both[1][0]) / float(both[0][0]) - 1) - float(row["latency_us_pct"])) < 1e-6, (row["command"], both)
+    for one in settings: # none of them could be left out
+        left = [s for s in settings if s != one]
+        assert [ask("closed-form", left), ask("event-level", left)] != both, (one, row["command"])
 PY
 
 # ---- SQL
@@ -101,7 +121,9 @@ says "did you mean tokens_per_s? All: select name from pragma_table_xinfo('lad')
 "$DSE" query results/several.db "select name from pragma_table_xinfo('lad')" --format csv >out.txt
 says '^"tokens_per_s"$' out.txt
 "$DSE" query results/several.db 'select tiles from ladd' 2>err.txt && fail "no such table"
-says 'did you mean lad? All: select name from pragma_table_list' err.txt
+says 'did you mean lad? All: select name from pragma_table_list union select name from pragma_module_list' err.txt
+"$DSE" query :memory: 'select name from pragma_table_list union select name from pragma_module_list' --format csv >out.txt
+says '^"claim"$' out.txt
 "$DSE" query :memory: 'select valu from claim' 2>err.txt && fail "no such column of a computed table"
 says 'did you mean value?' err.txt
 

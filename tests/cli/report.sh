@@ -46,7 +46,7 @@ for shipped in edge_shootout cloud_shootout edge_requests; do
     numbers "$shipped" 6
 done
 # The last one's weights have four bits, which sentences about equal quality count as exact.
-grep -q '^With exact attention, .* with formats of fewer bits counted as exact[.,]' said.txt || fail "formats count as nothing: $(cat said.txt)"
+grep -q '^With exact attention, .* This rests on formats of fewer bits counted as exact\.' said.txt || fail "formats count as nothing: $(cat said.txt)"
 grep -q '^[1-9][0-9]* of' numbers.txt && fail "means over requests have parts"
 cat >refined.toml <<'TOML'
 # Where do events differ?
@@ -80,7 +80,7 @@ tells() { # NAME WHAT-THE-REPORT-SAYS SQL
     cp results/two.db "results/$1.db"
     sqlite3 "results/$1.db" "$3; delete from digest; update run set digests = null"
     "$DSE" report "results/$1.db" >said.txt 2>/dev/null
-    [ "$(grep -c "^$2\(, with another .*\)\{0,1\}\.$" said.txt)" = 1 ] || fail "$1: $(cat said.txt)"
+    [ "$(grep -c "^$2\.\( They differ in .*\.\)\{0,1\}$" said.txt)" = 1 ] || fail "$1: $(cat said.txt)"
 }
 lacks() { # NAME WHAT SQL
     tells "$1" "lad and veda cannot be compared in Area .*: $2" "$3"
@@ -98,9 +98,9 @@ errors() { # QUALITY BEYOND, of both
 tells equal 'With exact attention, lad and veda are equal in Area .*(1x to 1x over 12 scenarios)' "$(areas 1 1)"
 tells equal_on_the_mean 'With exact attention, lad and veda are equal on the mean in Area .*(0.5x to 2x over 12 scenarios)' "$(areas 0.5 2)"
 tells measured "At $rests" "$(errors measured null)"
-tells extended "At $rests, on errors that are extended and not measured" "$(errors extended "'quality is extended beyond'")"
-tells other_llm "At $rests, on errors measured on another LLM" "$(errors other-llm null)"
-tells both "At $rests, on errors that are extended and not measured, on errors measured on another LLM" "$(errors other-llm "'quality is extended beyond'")"
+tells extended "At $rests. This rests on errors extended beyond what was measured" "$(errors extended "'quality is extended beyond'")"
+tells other_llm "At $rests. This rests on errors measured on another LLM" "$(errors other-llm null)"
+tells both "At $rests. This rests on errors extended beyond what was measured and errors measured on another LLM" "$(errors other-llm "'quality is extended beyond'")"
 lacks elsewhere 'no scenario has feasible designs of both' "update veda_all set context = context + 1"
 for page in small two edge_shootout; do in_browser "$page"; done
 
