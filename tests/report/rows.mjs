@@ -45,7 +45,7 @@ function obstacle(sentence, rows, limits) {
 
 // "At an attention error of at most 0.1, a beats b by 2x in LABEL (1x to 3x over 4 scenarios)" against the best designs that the query gives.
 function told(sentence, rows, limits) {
-  const found = sentence.match(/^(?:With exact attention|At an attention error of at most ([\d.]+)), (.+) (?:beats|and) (.+?) (?:by ([\d.e+-]+)x|are equal(?: on the mean)?) in (.*?)(?: \(|\.$|, on |, with )/);
+  const found = sentence.match(/^(?:With exact attention|At an attention error of at most ([\d.]+)), (.+) (?:beats|and) (.+?) (?:by ([\d.e+-]+)x|are equal(?: on the mean)?) in (.*?)(?: \(|\.(?: |$))/);
   if (!found) { obstacle(sentence, rows, limits); return found; }
   const limit = [0, ...limits].indexOf(Number(found[1] || 0));
   const objective = data.objectives.find((o) => columns.find((c) => c.name === o.name).label === found[5]);
@@ -70,7 +70,7 @@ function shownSql() {
   data.equal.forEach((c) => {
     const rows = query(c.sql), names = new Set(rows.map((r) => r.contender)), n = names.size, unknown = rows.filter((r) => r.limit > c.limits.length);
     const objectives = data.objectives.filter((o) => o.name !== "attention_error").length;
-    const about = (s) => { const f = s.match(/(?:^|, )([^,]+) (?:beats|and) (.+?) (?:by [\d.e+-]+x|are equal(?: on the mean)?|cannot be compared) in (.*?)(?: \(|\.$|, on |, with |: )/); return [f[1], f[2]].sort() + f[3]; };
+    const about = (s) => { const f = s.match(/(?:^|, )([^,]+) (?:beats|and) (.+?) (?:by [\d.e+-]+x|are equal(?: on the mean)?|cannot be compared) in (.*?)(?: \(|\.(?: |$)|: )/); return [f[1], f[2]].sort() + f[3]; };
     same("sentences about pairs", new Set(c.sentences.map(about)).size, n * (n - 1) / 2 * objectives);
     same("designs of unknown quality", unknown.reduce((s, r) => s + r["count(*)"], 0), c.unknown);
     if (c.of === "model") same("designs", rows.reduce((s, r) => s + r["count(*)"], 0), data.effects[0].points);
