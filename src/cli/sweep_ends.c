@@ -8,11 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FRONT_ROWS = 20, FRONT_ROWS_MIN = 8, OTHER_LINES = 12 };
 
+/* Is the sweep file there? If not, one that ships may be meant: by its name, or by its path in the source tree. */
+static bool is_there(const struct invocation *in)
+{
+    const char *path = in->operands[0], *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const size_t n = strlen(name), end = n > 5 && strcmp(name + n - 5, ".toml") == 0 ? n - 5 : n;
+    if (access(path, F_OK) == 0) return true;
+    char *shipped = xasprintf("%s/sweeps/%.*s.toml", catalog_data_dir(), (int)end, name);
+    const bool ships = access(shipped, F_OK) == 0;
+    char *hint = ships ? xasprintf("the sweep of that name that comes with dse is %s", shipped)
+                       : xstrdup("`dse list sweeps` shows those that come with dse");
+    diags_input(in->diags, (struct srcloc){.file = path}, NULL, hint, "there is no such sweep file");
+    free(hint);
+    free(shipped);
+    return false;
+}
+
 struct sweep_file *sweep_open_file(const struct invocation *in, struct catalog *catalog)
 {
+    if (!is_there(in)) return NULL;
     struct sweep_file *s = sweep_file_read(in->operands[0], catalog, catalog_data_dir(), in->diags);
     if (!s || in->diags->errors == 0) return s;
     for (size_t m = 0; m < s->n_models; m++) space_check(s, m, in->diags);

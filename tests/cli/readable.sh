@@ -137,3 +137,9 @@ tr -s ' \n' '  ' <"$2/docs/explanation/fidelity.md" | grep -qF -- "$said" || fai
     --set context=16384 --set vote_lanes=16 --set vote_fifo=131072 --set sfu_exp=16 --set sfu_div=16 >out.txt 2>err.txt || fail "$(cat err.txt)"
 said=$(awk '$1 == "tokens_per_s" { printf "%.0f tokens/s in closed form and %.0f at event level", $3, $2 }' out.txt)
 tr -s ' \n' '  ' <"$2/README.md" | grep -qF -- "$said" || fail "README.md does not say: $said"
+
+# ---- a sweep that ships, by its name or its path in the source tree
+"$DSE" sweep sweeps/lad_sram.toml 2>err.txt && fail "there is no such file here"
+says 'the sweep of that name that comes with dse is .*/sweeps/lad_sram.toml' err.txt
+"$DSE" sweep lad_sram 2>err.txt && fail "there is no such file here"
+says 'comes with dse is .*/sweeps/lad_sram.toml' err.txt
