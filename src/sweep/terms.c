@@ -329,7 +329,7 @@ struct difference {
     char *fact;            /* "process node: lad is at 28nm, flashdecoding at 7nm (its gpu)" */
     char *setting, *takes; /* the line of [equal], and the models that take it: "lad, flashdecoding"; NULL: none */
     char *values;          /* JSON */
-    const char *what;
+    const struct equal_term *term;
 };
 
 static struct difference difference_of(const struct terms *t)
@@ -356,7 +356,7 @@ static struct difference difference_of(const struct terms *t)
     } else {
         text_add(&fact, "; no single value suits these models");
     }
-    struct difference d = {.fact = text_detach(&fact), .values = text_detach(&values), .what = t->term->what};
+    struct difference d = {.fact = text_detach(&fact), .values = text_detach(&values), .term = t->term};
     if (some) d.setting = text_detach(&setting), d.takes = text_detach(&takers);
     text_release(&setting);
     text_release(&takers);
@@ -419,22 +419,17 @@ static void add_memory_prices(struct text *s, const struct terms *t)
 
 enum { TERMS_MAX = 16 };
 
-static bool begins(const char *s, const char *with)
-{
-    return strncmp(s, with, strlen(with)) == 0;
-}
-
-static bool has_setting(const struct difference *list, size_t n, const char *with)
+static bool has_setting(const struct difference *list, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
-        if (list[i].setting && begins(list[i].setting, with)) return true;
+        if (list[i].setting && strcmp(list[i].term->name, name) == 0) return true;
     return false;
 }
 
 /* The name of a memory sets its capacity and bandwidth: those of another one beside it make no machine. */
 static bool is_set_by_memory(const struct difference *d)
 {
-    return begins(d->setting, "capacity_gib = ") || begins(d->setting, "bandwidth_gbs = ");
+    return strcmp(d->term->name, "capacity_gib") == 0 || strcmp(d->term->name, "bandwidth_gbs") == 0;
 }
 
 /* Tell of each term: with its setting where one term has any. The settings of several are one text to copy, behind them. */
@@ -445,7 +440,7 @@ static void tell_differences(const struct sweep_file *s, const struct difference
     text_init(&block);
     size_t settings = 0;
     const bool there = toml_get(&s->doc->root, "equal"); /* perhaps empty */
-    const bool by_memory = has_setting(list, n, "memory = ");
+    const bool by_memory = has_setting(list, n, "memory");
     for (size_t i = 0; i < n; i++) {
         if (!list[i].setting || (by_memory && is_set_by_memory(&list[i]))) continue;
         settings++;
@@ -455,7 +450,7 @@ static void tell_differences(const struct sweep_file *s, const struct difference
         const bool alone = list[i].setting && settings == 1 && !(by_memory && is_set_by_memory(&list[i]));
         char *sentence =
             alone ? xasprintf("%s; [equal] %s gives %s the same value", list[i].fact, list[i].setting, list[i].takes) : NULL;
-        tell(user, &(struct unequal_term){sentence ? sentence : list[i].fact, list[i].what, list[i].values});
+        tell(user, &(struct unequal_term){sentence ? sentence : list[i].fact, list[i].term->what, list[i].values});
         free(sentence);
     }
     if (settings > 1) {
