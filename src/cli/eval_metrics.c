@@ -106,54 +106,51 @@ static void put_heading(struct output *o, const struct eval_answer *a, const cha
     for (int i = 1; i < columns; i++) output_text(o, "");
 }
 
-/* What an answer depends on most, whether or not it was given. */
-static const char *const assumed[] = {
-    "llm",    "phase",  "batch",         "context",     "prompt",  "generate",        "gpu", "npu", "fpga",
-    "engine", "memory", "bandwidth_gbs", "weight_bits", "kv_bits", "activation_bits", NULL};
-
-static bool is_assumed(const char *name)
+/* Print a parameter that was not printed before. */
+static void put_param(struct output *o, const struct eval_answer *a, const struct field *f, bool *done)
 {
-    for (const char *const *one = assumed; *one; one++)
-        if (strcmp(*one, name) == 0) return true;
-    return false;
-}
-
-static bool is_given(const struct eval_answer *a, const struct field *f)
-{
-    return a->point.binding->given[schema_index(&a->point.model->params, f)].is_given;
-}
-
-static void put_param(struct output *o, const struct eval_answer *a, const struct field *f)
-{
-    if (!f || (a->point.sweep.averages && request_mix_sets(f->name))) return; /* each request has its own */
+    const size_t i = f ? schema_index(&a->point.model->params, f) : 0;
+    if (!f || done[i] || (a->point.sweep.averages && request_mix_sets(f->name))) return; /* each request has its own */
+    done[i] = true;
     put_vertical(o, a, f, a->point.params, NULL);
 }
 
-/* Print each lossy technique that is on, given or not: it changes the output. */
-static void put_techniques(struct output *o, const struct eval_answer *a)
+/* What an answer depends on most of a group, given or not: at most so many of its first names. */
+static void put_first(struct output *o, const struct eval_answer *a, int group, int most, bool *done)
+{
+    for (const char *const *name = param_groups[group].first; *name && most; name++, most--)
+        put_param(o, a, schema_find(&a->point.model->params, *name), done);
+}
+
+/* Print each lossy technique that is on, and the first of its settings, given or not: it changes the output. */
+static void put_techniques(struct output *o, const struct eval_answer *a, bool *done)
 {
     const struct schema *params = &a->point.model->params;
     for (const struct dse_technique *t = a->point.model->desc->techniques; t && t->param; t++) {
         char buf[TEXT_NUMBER_MAX];
         const struct field *f = schema_find(params, t->param);
         if (strcmp(value_text(f, field_get(f, a->point.params), buf), t->off) == 0) continue;
-        if (!is_given(a, f)) put_param(o, a, f);
-        const struct field *ratio = strcmp(t->param, "eviction") == 0 ? schema_find(params, "eviction_ratio") : NULL;
-        if (ratio && !is_given(a, ratio)) put_param(o, a, ratio);
+        put_param(o, a, f, done);
+        if (t->only && *t->only) put_param(o, a, schema_find(params, *t->only), done);
     }
 }
 
-/* Print the fidelity, the LLM and its step, the machine's memory and formats, and what was given beside these. */
+/* Print the fidelity, the LLM and its step, the machine, its memory, what it loses, and what was given beside these. */
 static void put_assumed(struct output *o, const struct eval_answer *a)
 {
+    enum { OF_MEMORY = 3, ALL = 1000 };
     const struct design_point *p = &a->point;
     const struct schema *params = &p->model->params;
+    bool *done = xcalloc(params->n + 1, sizeof *done);
     if (!a->closed) put_note(o, a, "fidelity", fidelity_names[a->fidelity], "from equations, or from a simulation event by event");
     if (p->sweep.averages) put_requests(o, a);
-    for (const char *const *name = assumed; *name; name++) put_param(o, a, schema_find(params, *name));
-    put_techniques(o, a);
+    put_first(o, a, GROUP_WORKLOAD, ALL, done);
+    put_first(o, a, GROUP_MACHINE, ALL, done);
+    put_first(o, a, GROUP_MEMORY, OF_MEMORY, done);
+    put_techniques(o, a, done);
     for (size_t i = 0; i < params->n; i++)
-        if (is_given(a, &params->fields[i]) && !is_assumed(params->fields[i].name)) put_param(o, a, &params->fields[i]);
+        if (p->binding->given[i].is_given) put_param(o, a, &params->fields[i], done);
+    free(done);
 }
 
 /* Metrics that a sweep's [requests] adds stand with those of their unit. */

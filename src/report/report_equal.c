@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "report/report_terms.h"
 #include "model/registry.h"
+#include "store/over_budget.h"
 
 #include <dse/model.h>
 #include <math.h>
@@ -86,10 +87,13 @@ static void add_question(const struct report_run *r, const struct report_contest
 static void add_loss(const struct name_list *columns, enum budget_metric m, struct text *sql)
 {
     const char *metric = name_list_have(columns, budget_metrics[m]) ? budget_metrics[m] : "NULL";
-    if (name_list_have(columns, "quality"))
-        text_addf(sql, "coalesce(%s, CASE WHEN quality IN ('exact', 'rounded') THEN %d END)", metric, budget_is_least(m));
-    else
+    if (name_list_have(columns, "quality")) {
+        char *exact = exact_loss_sql("quality", m);
+        text_addf(sql, "coalesce(%s, %s)", metric, exact);
+        free(exact);
+    } else {
         text_add(sql, metric);
+    }
 }
 
 /* " AND <the loss is within that budget>" for every metric that it limits. */
@@ -111,7 +115,7 @@ static void add_level(const struct levels *l, const struct name_list *columns, s
 {
     text_add(sql, "CASE WHEN ");
     if (name_list_have(columns, "quality"))
-        text_add(sql, "quality IN ('exact', 'rounded')");
+        text_add(sql, "quality " IS_EXACT_SQL);
     else
         add_within(l, columns, 0, sql), text_add(sql, " AND "), add_loss(columns, l->budget.named, sql),
             text_addf(sql, " = %d", budget_is_least(l->budget.named));

@@ -7,6 +7,7 @@
  * A run of a sweep that a newer run follows is not in it, even for a model that the newer one left out: what stands side by side
  * was evaluated together. Only the models of those runs decide about columns.
  */
+#include "store/over_budget.h"
 #include "store/schema.h"
 
 #include "base/text.h"
@@ -131,7 +132,7 @@ static char *loss_of(const struct compared *m, const char *name)
     char *quality, *ret = NULL;
     for (int i = 0; budget_metrics[i]; i++) {
         if (strcmp(budget_metrics[i], name) != 0 || !view_column_expression(&m->columns, "quality", &quality)) continue;
-        ret = xasprintf("CASE WHEN %s IN ('exact', 'rounded') THEN %d END", quality, budget_is_least((enum budget_metric)i));
+        ret = exact_loss_sql(quality, (enum budget_metric)i);
         free(quality);
     }
     return ret ? ret : xstrdup("NULL");

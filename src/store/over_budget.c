@@ -78,3 +78,8 @@ bool over_budget_text(const struct db *db, int64_t run, const char *const *model
     free(budget);
     return ok;
 }
+
+char *exact_loss_sql(const char *quality, enum budget_metric m)
+{
+    return xasprintf("CASE WHEN %s " IS_EXACT_SQL " THEN %d END", quality, budget_is_least(m));
+}
