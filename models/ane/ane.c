@@ -437,7 +437,7 @@ static void ane_stand(const void *params, struct dse_standing *ret)
 
 const struct dse_model dse_model_ane = {
     .name = "ane",
-    .title = "Apple Neural Engine: static-shape KV cache",
+    .title = "Neural Engine: static-shape KV cache on Apple chips",
     .cite =
         "In Pursuit of Fast KV-Cached Attention for Apple Neural Engine: Building a memory-friendly KV Cache with static shapes, "
         "blog post, October 10, 2024",
