@@ -5,15 +5,36 @@
 #include "base/xalloc.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The formula that stands at `node`: a string, or a number. formula_release takes what was made in both cases. */
+static bool formula_at(const struct toml_model *m, const struct toml_node *node, struct formula *ret, struct diags *diags)
+{
+    const struct toml_doc *doc = m->doc;
+    struct formula_source source = {.text = "", .loc = toml_loc(doc, node), .file_text = doc->text};
+    *ret = (struct formula){0};
+    if (node->type == TOML_INTEGER || node->type == TOML_FLOAT) {
+        const double number = node->type == TOML_INTEGER ? (double)node->integer : node->number;
+        if (isnan(number)) return diags_input(diags, source.loc, doc->text, "null is no number", "nan is no formula");
+        formula_of_number(ret, &source, number);
+        return true;
+    }
+    if (node->type != TOML_STRING)
+        return diags_input(diags, source.loc, doc->text, "for example: \"max(cycles / clock_ghz, op.weight_bytes / bandwidth_gbs)\"",
+                           "a formula is a string or a number, not %s", toml_type_name(node->type));
+    source.text = node->string;
+    source.loc = toml_string_loc(doc, node);
+    return formula_parse(ret, &source, diags);
+}
 
 /* An equation of the formula at `node`. -1 with an error added. */
 static int read_equation(struct toml_model *m, struct equation e, const struct toml_node *node, struct diags *diags)
 {
     const bool parsed =
         m->n_equations < MODEL_FORMULAS_MAX
-            ? formula_parse(&e.formula, m->doc, node, diags)
+            ? formula_at(m, node, &e.formula, diags)
             : diags_input(diags, toml_loc(m->doc, node), NULL, NULL, "there are more formulas; at most %d", MODEL_FORMULAS_MAX);
     if (!parsed) {
         formula_release(&e.formula);
@@ -126,7 +147,7 @@ static bool read_function(struct toml_model *m, const struct toml_node *key, str
     }
     ok = (ok && f.n_arguments && !*s) ||
          diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, hint, "a function is written with its arguments");
-    ok = ok && formula_parse(&f.formula, m->doc, key, diags);
+    ok = ok && formula_at(m, key, &f.formula, diags);
     m->functions = xrealloc(m->functions, (size_t)m->n_functions + 1, sizeof *m->functions);
     m->functions[m->n_functions++] = f;
     return ok;
@@ -352,10 +373,33 @@ bool read_formulas(struct toml_model *m, struct diags *diags)
     return read_parts(m, diags) && ok;
 }
 
+/* Terms that are made for each operator of a step. */
+static bool check_loops(struct toml_model *m, struct diags *diags)
+{
+    int n = 0;
+    bool *varies = xcalloc((size_t)m->graph.n + 1, sizeof *varies);
+    for (int i = 0; i < m->graph.n; i++) {
+        const struct graph_node *node = &m->graph.nodes[i];
+        varies[i] = node->op == GRAPH_INPUT && m->inputs[node->what].kind >= INPUT_ELEMENT;
+        const bool loop = node->op == GRAPH_TOTAL || node->op == GRAPH_MOST || node->op == GRAPH_LEAST;
+        for (int k = 0; k < node->n_args && !loop; k++) varies[i] = varies[i] || varies[node->args[k]];
+        n += varies[i];
+        m->expands = m->expands || loop;
+    }
+    free(varies);
+    for (int i = 0; i < m->n_parts; i++) m->expands = m->expands || m->parts[i].domain != DOMAIN_NONE;
+    char most[TEXT_NUMBER_MAX];
+    return n <= MODEL_LOOP_TERMS_MAX ||
+           diags_input(diags, (struct srcloc){.file = m->doc->file, .line = 1, .column = 1}, NULL,
+                       "compute outside of the loops what all operators share",
+                       "the formulas of loops have more than %s terms that differ among operators",
+                       text_count(most, MODEL_LOOP_TERMS_MAX));
+}
+
 bool compile_all(struct toml_model *m, struct diags *diags)
 {
     bool ok = true;
     const int n = m->n_equations; /* compiling adds those of loops */
     for (int i = 0; i < n; i++) ok = compile_equation(m, i, diags) && ok;
-    return ok;
+    return ok && check_loops(m, diags);
 }

@@ -2,9 +2,11 @@
 #ifndef DSE_TOML_MODEL_INTERNAL_H
 #define DSE_TOML_MODEL_INTERNAL_H
 
-#include "toml_model/formula.h"
-#include "toml_model/machine.h"
-#include "toml_model/shared.h"
+#include "config/toml.h"
+#include "formula/formula.h"
+#include "graph/primitive.h"
+#include "graph/program.h"
+#include "graph/unroll.h"
 
 #include "desc/schema.h"
 
@@ -25,50 +27,41 @@ enum domain {
 };
 extern const char *const domain_names[DOMAINS + 1]; /* "linear", ..., NULL */
 
-/* A number that formulas read and no formula makes. Each has a slot of its own. */
+/* A number that formulas read and no formula makes: an input of the graph, whose `what` is its place in the list. */
 enum input_kind {
     INPUT_FIELD,   /* a parameter */
     INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
-    INPUT_SHARED,  /* a quantity of a group of parameters */
     INPUT_ELEMENT, /* a field of the operator that a loop is at */
     INPUT_NAMED,   /* 1 where that has the name `text`, else 0 */
 };
 struct input {
     enum input_kind kind;
     char *name;
-    int slot;
     struct measure measure;
     enum dse_type type; /* of the field */
     size_t offset, ref; /* in the parameters or the element; ENTRY: of the reference among the parameters */
-    const struct shared_quantity *shared;
     enum domain domain; /* ELEMENT, NAMED: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
     char *text;         /* NAMED */
 };
 
-enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT, EQUATION_SUM, EQUATION_MOST, EQUATION_LEAST };
+enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
 enum equation_state { EQUATION_NEW, EQUATION_AT_WORK, EQUATION_DONE, EQUATION_BAD };
 
-/* A named number that a formula gives, or a sum over a loop. */
+/* A named number that a formula gives. */
 struct equation {
     enum equation_kind kind;
     enum equation_state state;
     char *name;             /* "gemv_s"; of what has none, what it is: "the time of \"attention\"" */
     bool is_public;         /* other formulas may use it */
-    enum domain domain;     /* ELEMENT: of the loop; SUM, ...: that it is over */
+    enum domain domain;     /* ELEMENT: of the loop */
     const char *variable;   /* ELEMENT: "op" */
-    struct formula formula; /* SCALAR, ELEMENT */
+    struct formula formula;
     bool borrows;           /* the formula is a part of another's */
     struct srcloc loc;      /* of its name */
     bool has_measure;       /* the name or the place says its unit */
     struct measure measure;
     const char *unit, *doc; /* doc: or NULL */
-    int slot;
-    char *code; /* what assigns the slot: "v7=(v1*v2)" */
-    int *needs; /* equations, and inputs as -1 - index */
-    int n_needs;
-    int operand; /* SUM, ...: the element that is summed */
-    int phase;   /* 0: of parameters alone; odd: in a loop; even: behind the loop before it */
-    int order;   /* every equation stands behind those that it needs */
+    int node;               /* of the model's graph */
 };
 
 struct function {
@@ -77,26 +70,6 @@ struct function {
     int n_arguments;
     struct formula formula;
     bool at_work;
-};
-
-/* A loop or a piece of straight code of a plan. */
-struct stage {
-    enum domain domain;
-    char *code; /* or NULL: it only sums */
-    struct machine_code machine;
-    int *inputs; /* of the elements */
-    int n_inputs;
-    int *sums; /* equations */
-    int n_sums;
-};
-/* What makes some of the equations. */
-struct plan {
-    int *inputs;
-    int n_inputs;
-    struct stage *stages;
-    int n_stages;
-    bool expands; /* it has a loop */
-    bool *made;   /* of each equation: is it computed? */
 };
 
 enum total {
@@ -129,7 +102,6 @@ struct part_row {
     int depth;
     enum domain domain;          /* a part for each of its elements, with their names; or NONE */
     int equations[PART_NUMBERS]; /* -1: none */
-    struct stage stage;          /* of a loop */
 };
 
 struct own_metric {
@@ -139,6 +111,11 @@ struct own_metric {
     size_t offset;
 };
 
+/* What is asked of a model's graph, each by a program of its own. CHECK comes before ESTIMATE, which goes on from there. */
+enum question { QUESTION_CHECK, QUESTION_ESTIMATE, QUESTION_SHORTAGE, QUESTION_BREAKDOWN, QUESTION_EQUATE, QUESTIONS };
+
+struct plan;
+struct plans;
 struct point_context;
 
 struct toml_model {
@@ -153,7 +130,7 @@ struct toml_model {
     struct dse_metric *metrics, *equation_rows;
     const char **without;
     struct schema schema; /* of params */
-    struct shared_groups groups;
+    struct group_places groups;
     unsigned can;
     struct dse_trend *trends;
     size_t n_trends;
@@ -165,13 +142,12 @@ struct toml_model {
     struct function *functions;
     int n_functions;
     struct equation *equations;
-    int n_equations, n_ordered;
+    int n_equations;
     struct input *inputs;
     int n_inputs;
-    int n_slots;
-    int terms;           /* of the formulas that are compiled */
-    size_t shared_bytes; /* that simplify() has looked at */
-    struct machine_room room;
+    int terms; /* of the formulas that are compiled */
+    struct graph graph;
+    bool expands; /* a formula reads the operators of the step */
 
     struct condition *conditions;
     int n_conditions;
@@ -183,15 +159,13 @@ struct toml_model {
     struct part_row *parts;
     int n_parts;
 
-    struct plan check, shortage, estimate, breakdown, equate;
-
+    struct plans *plans;
     struct point_context *_Atomic *pool;
 };
 
 /* ---- names.c: what a name means ---- */
 
 int add_equation(struct toml_model *m, struct equation e);
-int new_slot(struct toml_model *m);
 int find_equation(const struct toml_model *m, const char *name, enum domain domain);
 /* The input of that name in a loop over `domain` (or none), made if need be; -1: there is no such. */
 int find_input(struct toml_model *m, const char *name);
@@ -206,23 +180,46 @@ enum domain domain_find(const char *name);
 /* Compile an equation and what it needs. False with an error added. */
 bool compile_equation(struct toml_model *m, int i, struct diags *diags);
 
-/* ---- plan.c ---- */
+/* ---- plan.c: the graph of a model for the operators of a step ---- */
 
-/* The plan of these equations; behind `before`, unless that is NULL, without those that it makes. */
-void plan_make(struct toml_model *m, const int *roots, int n, const struct plan *before, struct plan *ret);
-/* Make it shorter. It keeps the equations `roots`, and what is read in the plan `behind`, unless that is NULL. */
-void plan_simplify(struct toml_model *m, struct plan *p, const int *roots, int n, const struct plan *behind);
-/* The stage that makes the elements `roots` for one operator. */
-void stage_make(struct toml_model *m, enum domain domain, const int *roots, int n, struct stage *ret);
-void plan_release(struct plan *p);
-void stage_release(struct stage *s);
+/* Numbers that a program reads: of the point, or of an operator of its step. */
+struct plan_input {
+    int slot, what, element;
+};
+struct plan {
+    struct plan *next;
+    uint64_t *structure; /* struct signature */
+    int n_structure;
+    int32_t *choices; /* of a plan for boxes: the model's choices; else NULL */
+    struct graph graph;
+    struct slots slots;
+    struct program programs[QUESTIONS];
+    struct plan_input *inputs;
+    int n_inputs, n_main; /* n_main: those of CHECK and ESTIMATE, which come first */
+    int *equations;       /* node by equation; -1: it is asked by nobody, or an element's */
+    int *parts;           /* of parts of a loop: node by part, element and number */
+};
+/* What of a list of operators decides which plan it is. */
+struct signature {
+    int n;
+    uint64_t key[DSE_OPS_MAX + DSE_ATTENTIONS_MAX + 1];
+};
+/* `list`: NULL of a model that does not read it. */
+void signature_of(const struct dse_oplist *list, struct signature *ret);
 
-/* ---- simplify.c ---- */
-
-/* The same code without the slots that nobody keeps, where that makes it shorter. The caller frees it. */
-char *simplify(struct toml_model *m, const char *code, const bool *keep);
-/* Add how often the code names each slot. */
-void count_slots(const char *code, int *uses);
+struct plans *plans_new(void);
+void plans_free(struct plans *p);
+/* The plan of these operators, made if need be; it stays as long as the model. Thread-safe. */
+const struct plan *plan_find(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s);
+/* The same for boxes and blocks of points, which have the choices of `params`: it has no programs, and gives CHECK and ESTIMATE
+ * alone. */
+const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s,
+                                    const void *params);
+/* The node of number k of part i at an element. */
+int plan_part(const struct toml_model *m, const struct plan *p, int i, int element, int k);
+/* Elements are counted operators first, then groups of attention: is this one in the domain? */
+bool element_in(enum domain d, const struct dse_oplist *list, int element);
+int elements_of(const struct dse_oplist *list);
 
 /* ---- point.c ---- */
 
@@ -233,9 +230,11 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
 void point_resolve(const struct toml_model *m, void *params);
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret);
 const char *point_why_null(const struct toml_model *m, const void *params, const char *metric);
-/* Make the programs of all plans. False with an error added: a formula is too deep. */
-bool point_prepare(struct toml_model *m, struct diags *diags);
+/* dse_model.bound. */
+bool point_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling);
 void point_pool_release(struct toml_model *m);
+/* The number of an input, in the own unit of its dimension. */
+double point_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list);
 
 /* ---- read.c, tables.c ---- */
 
@@ -252,7 +251,7 @@ bool compile_all(struct toml_model *m, struct diags *diags);
 bool read_claims(struct toml_model *m, struct diags *diags);
 /* trends.c: [trends], of a model whose metrics are read. */
 bool read_trends(struct toml_model *m, struct diags *diags);
-/* tables.c: rows of metrics and equations, and the plans, of a model that compiles. */
+/* tables.c: rows of metrics and equations of a model that compiles. */
 void make_tables(struct toml_model *m);
 /* A string of the table; NULL: there is none, or, with an error added, another thing. */
 const char *string_of(const struct toml_model *m, const struct toml_node *table, const char *key, struct diags *diags);

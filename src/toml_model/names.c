@@ -67,16 +67,10 @@ static const struct element_field *fields_of(enum domain d)
     return d == DOMAIN_ATTENTION ? attention_fields : op_fields;
 }
 
-/* ---- slots, equations, inputs ------------------------------------------------------------------------------------------------ */
-
-int new_slot(struct toml_model *m)
-{
-    return m->n_slots++;
-}
+/* ---- equations, inputs ------- ------------------------------------------------------------------------------------------------ */
 
 int add_equation(struct toml_model *m, struct equation e)
 {
-    e.slot = new_slot(m);
     m->equations = xrealloc(m->equations, (size_t)m->n_equations + 1, sizeof *m->equations);
     m->equations[m->n_equations] = e;
     return m->n_equations++;
@@ -93,7 +87,6 @@ int find_equation(const struct toml_model *m, const char *name, enum domain doma
 
 static int add_input(struct toml_model *m, struct input in)
 {
-    in.slot = new_slot(m);
     m->inputs = xrealloc(m->inputs, (size_t)m->n_inputs + 1, sizeof *m->inputs);
     m->inputs[m->n_inputs] = in;
     return m->n_inputs++;
@@ -124,20 +117,6 @@ static int param_input(struct toml_model *m, const struct field *f)
                                        .type = f->type,
                                        .offset = f->offset,
                                        .domain = DOMAIN_NONE});
-}
-
-static int shared_input(struct toml_model *m, const char *name)
-{
-    for (const struct shared_quantity *q = shared_quantities; q->name; q++) {
-        if (!m->groups.has[q->group] || strcmp(q->name, name) != 0) continue;
-        const int known = known_input(m, INPUT_SHARED, DOMAIN_NONE, name);
-        if (known >= 0) return known;
-        return add_input(
-            m,
-            (struct input){
-                .kind = INPUT_SHARED, .name = xstrdup(name), .measure = measure_of(q->unit), .shared = q, .domain = DOMAIN_NONE});
-    }
-    return -1;
 }
 
 /* The tables of catalog entries that formulas may look into. */
@@ -182,8 +161,7 @@ int find_input(struct toml_model *m, const char *name)
 {
     const struct field *f = schema_find(&m->schema, name);
     if (f && f->type != DSE_TYPE_REF) return param_input(m, f);
-    const int shared = shared_input(m, name);
-    return shared >= 0 ? shared : entry_input(m, name);
+    return entry_input(m, name);
 }
 
 int element_input(struct toml_model *m, enum domain domain, const char *field)
@@ -222,8 +200,8 @@ const char **known_names(const struct toml_model *m, enum domain domain, size_t 
     for (size_t i = 0; domain == DOMAIN_NONE && i < m->schema.n; i++) names[n++] = m->schema.fields[i].name;
     for (int i = 0; i < m->n_equations; i++)
         if (m->equations[i].is_public && m->equations[i].domain == domain) names[n++] = m->equations[i].name;
-    for (const struct shared_quantity *q = shared_quantities; domain == DOMAIN_NONE && q->name; q++)
-        if (m->groups.has[q->group]) names[n++] = q->name;
+    for (const struct answer *a = answers; domain == DOMAIN_NONE && a->name; a++)
+        if (strchr(a->name, '.') && groups_has(&m->groups, primitives[a->primitive].groups)) names[n++] = a->name;
     for (const struct element_field *f = fields_of(domain); domain != DOMAIN_NONE && f->name; f++) names[n++] = f->name;
     *ret_n = n;
     return names;

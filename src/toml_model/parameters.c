@@ -49,16 +49,16 @@ static bool add_group(struct toml_model *m, const struct toml_node *name, struct
 {
     const char *names[GROUPS];
     for (int g = 0; g < GROUPS; g++) {
-        names[g] = shared_group_rows[g].name;
+        names[g] = group_rows[g].name;
         if (name->type != TOML_STRING || strcmp(name->string, names[g]) != 0) continue;
         if (m->groups.has[g]) return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "%s is named twice", names[g]);
         m->groups.has[g] = true;
-        m->groups.offset[g] = take_room(m, shared_group_rows[g].size);
+        m->groups.offset[g] = take_room(m, group_rows[g].size);
         add_row(m, (struct dse_param){.type = DSE_TYPE_EMBED,
                                       .name = names[g],
                                       .offset = m->groups.offset[g],
-                                      .embed = shared_group_rows[g].params,
-                                      .refuse = shared_group_rows[g].refuse});
+                                      .embed = group_rows[g].params,
+                                      .refuse = group_rows[g].refuse});
         return true;
     }
     if (name->type != TOML_STRING)

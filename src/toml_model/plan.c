@@ -1,198 +1,350 @@
-/* In which order what is computed: straight code, then a loop over operators, then what its sums are needed for, and so on. */
+/* The graph of a model for the operators of a step, and the programs that answer what is asked of it. */
 #include "toml_model/internal.h"
 
 #include "base/xalloc.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void push(int **list, int *n, int what)
+/* ---- signatures -------------------------------------------------------------------------------------------------------------- */
+
+/* What formulas may ask of an operator that is no number of the step: its name, which is a string constant, and what it is. */
+static uint64_t key_of_op(const struct dse_op *op)
 {
-    for (int i = 0; i < *n; i++)
-        if ((*list)[i] == what) return;
-    *list = xrealloc(*list, (size_t)*n + 1, sizeof **list);
-    (*list)[(*n)++] = what;
+    const uint64_t what = (uint64_t)op->kind | (uint64_t)op->in_attention << 4 | (uint64_t)op->is_draft << 5;
+    return (uint64_t)(uintptr_t)op->name | what << 56;
 }
 
-/* Mark an equation and all that it needs. */
-static void mark(const struct toml_model *m, int i, bool *wanted)
+static uint64_t key_of_attention(const struct dse_attention *a)
 {
-    if (wanted[i]) return;
-    wanted[i] = true;
-    const struct equation *e = &m->equations[i];
-    for (int k = 0; k < e->n_needs; k++)
-        if (e->needs[k] >= 0) mark(m, e->needs[k], wanted);
+    return (uint64_t)a->mixer << 8 | (uint64_t)a->is_draft | (uint64_t)a->is_index << 1 | (uint64_t)a->is_made << 2 |
+           (uint64_t)a->values_in_keys << 3;
 }
 
-/* The equations in the order in which they can be computed. The caller frees it. */
-static int *ordered(const struct toml_model *m)
+void signature_of(const struct dse_oplist *list, struct signature *ret)
 {
-    int *ret = xcalloc((size_t)m->n_equations + 1, sizeof *ret);
-    for (int i = 0; i < m->n_equations; i++)
-        if (m->equations[i].state == EQUATION_DONE) ret[m->equations[i].order] = i;
+    ret->n = 0;
+    if (!list) return;
+    ret->key[ret->n++] = (uint64_t)list->n;
+    for (int i = 0; i < list->n; i++) ret->key[ret->n++] = key_of_op(&list->op[i]);
+    for (int i = 0; i < list->n_attentions; i++) ret->key[ret->n++] = key_of_attention(&list->attention[i]);
+}
+
+/* ---- the structure that a graph is unrolled for ------------------------------------------------------------------------------ */
+
+struct making {
+    const struct toml_model *m;
+    const struct dse_oplist *list;
+    const void *chosen; /* parameters whose choices are known; or NULL */
+    int *elements[DOMAINS], n_in[DOMAINS];
+};
+
+int elements_of(const struct dse_oplist *list)
+{
+    return list ? list->n + list->n_attentions : 0;
+}
+
+bool element_in(enum domain d, const struct dse_oplist *list, int element)
+{
+    if (d == DOMAIN_ATTENTION) return element >= list->n;
+    return element < list->n && (d == DOMAIN_OPERATORS || (int)list->op[element].kind == (int)d);
+}
+_Static_assert((int)DOMAIN_LINEAR == (int)DSE_OP_LINEAR && (int)DOMAIN_COLLECTIVE == (int)DSE_OP_COLLECTIVE,
+               "kinds of operators are domains");
+
+static void find_elements(struct making *k)
+{
+    const int n = elements_of(k->list);
+    for (int d = 0; d < DOMAINS; d++) {
+        k->elements[d] = xcalloc((size_t)n + 1, sizeof *k->elements[d]);
+        for (int e = 0; e < n; e++)
+            if (element_in((enum domain)d, k->list, e)) k->elements[d][k->n_in[d]++] = e;
+    }
+}
+
+static bool is_of_element(void *object, int what)
+{
+    const struct making *k = object;
+    return k->m->inputs[what].kind >= INPUT_ELEMENT;
+}
+
+/* A choice of the point, or what the signature says of an operator. */
+static bool is_known(void *object, int what, int element, double *ret)
+{
+    const struct making *k = object;
+    const struct input *in = &k->m->inputs[what];
+    if (in->kind == INPUT_FIELD && in->type == DSE_TYPE_ENUM && k->chosen) {
+        *ret = *(const int32_t *)(const void *)((const char *)k->chosen + in->offset);
+        return true;
+    }
+    if (in->kind < INPUT_ELEMENT || (in->kind == INPUT_ELEMENT && in->type != DSE_TYPE_ENUM)) return false;
+    const bool group = element >= k->list->n;
+    if (in->kind == INPUT_NAMED)
+        *ret = !group && strcmp(k->list->op[element].name, in->text) == 0;
+    else if (group)
+        *ret = *((const bool *)&k->list->attention[element - k->list->n] + in->offset);
+    else
+        *ret = *((const bool *)&k->list->op[element] + in->offset);
+    return true;
+}
+
+/* ---- roots ------------------------------------------------------------------------------------------------------------------- */
+
+struct asked {
+    int *list, n; /* equations */
+};
+
+static void ask(struct asked *a, int equation)
+{
+    if (equation < 0) return;
+    a->list = xrealloc(a->list, (size_t)a->n + 1, sizeof *a->list);
+    a->list[a->n++] = equation;
+}
+
+static void ask_for(const struct toml_model *m, enum question q, struct asked *ret)
+{
+    const bool totals = q == QUESTION_ESTIMATE || q == QUESTION_BREAKDOWN;
+    for (int i = 0; i < m->n_conditions; i++) {
+        if (q == QUESTION_CHECK) ask(ret, m->conditions[i].equation);
+        if (q == QUESTION_SHORTAGE) ask(ret, m->conditions[i].needed), ask(ret, m->conditions[i].there);
+    }
+    for (int i = 0; i < TOTALS && totals; i++) ask(ret, m->totals[i]);
+    for (int i = 0; i < m->n_own && q == QUESTION_ESTIMATE; i++) ask(ret, m->own[i].equation);
+    for (int i = 0; i < m->n_shown && q == QUESTION_EQUATE; i++) ask(ret, m->shown[i].equation);
+    for (int i = 0; i < m->n_parts && q == QUESTION_BREAKDOWN; i++)
+        for (int k = 0; k < PART_NUMBERS && m->parts[i].domain == DOMAIN_NONE; k++) ask(ret, m->parts[i].equations[k]);
+}
+
+static size_t place_of_part(const struct toml_model *m, int elements, int i, int element, int k)
+{
+    size_t loops = 0;
+    for (int p = 0; p < i; p++) loops += m->parts[p].domain != DOMAIN_NONE;
+    return (loops * (size_t)elements + (size_t)element) * PART_NUMBERS + (size_t)k;
+}
+
+int plan_part(const struct toml_model *m, const struct plan *p, int i, int element, int k)
+{
+    const int elements = p->parts[0];
+    return p->parts[1 + place_of_part(m, elements, i, element, k)];
+}
+
+/* The roots of parts that are loops, in the order of place_of_part. The caller frees them. */
+static struct root *roots_of_parts(const struct toml_model *m, const struct making *k, size_t *ret_n)
+{
+    const int elements = elements_of(k->list);
+    const size_t n = place_of_part(m, elements, m->n_parts, 0, 0);
+    struct root *ret = xcalloc(n + 1, sizeof *ret);
+    for (size_t i = 0; i < n; i++) ret[i].node = -1;
+    for (int i = 0; i < m->n_parts; i++) {
+        const struct part_row *part = &m->parts[i];
+        for (int e = 0; e < elements && part->domain != DOMAIN_NONE; e++)
+            for (int number = 0; number < PART_NUMBERS; number++) {
+                const bool is_there = part->equations[number] >= 0 && element_in(part->domain, k->list, e);
+                if (is_there)
+                    ret[place_of_part(m, elements, i, e, number)] = (struct root){m->equations[part->equations[number]].node, e};
+            }
+    }
+    *ret_n = n;
     return ret;
 }
 
-static bool is_element(const struct input *in)
+/* ---- making ------------------------------------------------------------------------------------------------------------------ */
+
+static void unroll(const struct making *k, const struct root *roots, size_t n, struct plan *p, int *ret)
 {
-    return in->kind == INPUT_ELEMENT || in->kind == INPUT_NAMED;
+    const struct structure s = {.object = (void *)(uintptr_t)k,
+                                .n_elements = elements_of(k->list),
+                                .n_domains = DOMAINS,
+                                .elements = (const int *const *)k->elements,
+                                .n_in = k->n_in,
+                                .is_of_element = is_of_element,
+                                .known = is_known};
+    graph_unroll(&k->m->graph, &s, roots, (int)n, &p->graph, ret);
 }
 
-static void add_code(struct text *t, const struct equation *e)
+/* Equations that are asked for, and parts that are loops unless the plan is for boxes. */
+static void make_graph(const struct making *k, struct plan *p)
 {
-    text_addf(t, "%s%s", t->n ? "," : "", e->code);
+    const struct toml_model *m = k->m;
+    struct asked a = {0};
+    const int last = k->chosen ? QUESTION_ESTIMATE : QUESTIONS - 1;
+    for (int q = 0; q <= last; q++) ask_for(m, (enum question)q, &a);
+    size_t n_parts = 0;
+    struct root *parts = k->chosen ? NULL : roots_of_parts(m, k, &n_parts);
+    const size_t n = (size_t)a.n + n_parts;
+    struct root *roots = xcalloc(n + 1, sizeof *roots);
+    int *nodes = xcalloc(n + 1, sizeof *nodes);
+    for (int i = 0; i < a.n; i++) roots[i] = (struct root){m->equations[a.list[i]].node, -1};
+    if (n_parts) memcpy(roots + a.n, parts, n_parts * sizeof *parts);
+    graph_init(&p->graph);
+    unroll(k, roots, n, p, nodes);
+    p->equations = xcalloc((size_t)m->n_equations + 1, sizeof *p->equations);
+    for (int i = 0; i < m->n_equations; i++) p->equations[i] = -1;
+    for (int i = 0; i < a.n; i++) p->equations[a.list[i]] = nodes[i];
+    p->parts = xcalloc(n_parts + 1, sizeof *p->parts);
+    p->parts[0] = elements_of(k->list);
+    if (n_parts) memcpy(p->parts + 1, nodes + a.n, n_parts * sizeof *nodes);
+    free(a.list);
+    free(parts);
+    free(roots);
+    free(nodes);
 }
 
-enum { CODE_MAX = 100000 };
-
-static struct stage *new_stage(struct plan *p, enum domain domain)
+static void make_programs(const struct toml_model *m, struct plan *p)
 {
-    p->stages = xrealloc(p->stages, (size_t)p->n_stages + 1, sizeof *p->stages);
-    p->stages[p->n_stages] = (struct stage){.domain = domain};
-    return &p->stages[p->n_stages++];
+    bool *made = xcalloc((size_t)p->graph.n + 1, sizeof *made);
+    for (int q = 0; q < QUESTIONS; q++) {
+        struct asked a = {0};
+        ask_for(m, (enum question)q, &a);
+        for (int i = 0; i < a.n; i++) a.list[i] = p->equations[a.list[i]];
+        for (size_t i = 0; q == QUESTION_BREAKDOWN && i < place_of_part(m, p->parts[0], m->n_parts, 0, 0); i++)
+            ask(&a, p->parts[1 + i]);
+        program_make(&p->graph, &p->slots, a.list, a.n, q <= QUESTION_ESTIMATE ? made : NULL, &p->programs[q]);
+        free(a.list);
+    }
+    free(made);
 }
 
-static void finish(struct stage *s, struct text *code)
+/* What CHECK and ESTIMATE need. The caller frees it. */
+static bool *find_main(const struct toml_model *m, const struct plan *p)
 {
-    s->code = code->n ? text_detach(code) : NULL;
-    if (!s->code) text_release(code);
+    bool *ret = xcalloc((size_t)p->graph.n + 1, sizeof *ret);
+    struct asked a = {0};
+    ask_for(m, QUESTION_CHECK, &a);
+    ask_for(m, QUESTION_ESTIMATE, &a);
+    for (int i = 0; i < a.n; i++) ret[p->equations[a.list[i]]] = true;
+    for (int i = p->graph.n - 1; i >= 0; i--)
+        for (int k = 0; ret[i] && k < p->graph.nodes[i].n_args; k++) ret[p->graph.nodes[i].args[k]] = true;
+    free(a.list);
+    return ret;
 }
 
-static void add_straight(struct toml_model *m, struct plan *p, int phase, const bool *wanted, const int *order)
+static void find_inputs(const struct toml_model *m, struct plan *p)
 {
-    struct text code;
-    text_init(&code);
-    for (int i = 0; i < m->n_ordered; i++) {
-        const struct equation *e = &m->equations[order[i]];
-        if (!wanted[order[i]] || e->kind != EQUATION_SCALAR || e->phase != phase) continue;
-        if (code.n && code.n + strlen(e->code) > CODE_MAX) {
-            finish(new_stage(p, DOMAIN_NONE), &code);
-            text_init(&code);
+    bool *main = find_main(m, p);
+    p->inputs = xcalloc((size_t)p->graph.n + 1, sizeof *p->inputs);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < p->graph.n; i++) {
+            const struct graph_node *n = &p->graph.nodes[i];
+            if (n->op != GRAPH_INPUT || main[i] != (pass == 0)) continue;
+            p->inputs[p->n_inputs++] = (struct plan_input){p->slots.of[i], n->what, n->element1 - 1};
         }
-        add_code(&code, e);
+        if (pass == 0) p->n_main = p->n_inputs;
     }
-    if (code.n)
-        finish(new_stage(p, DOMAIN_NONE), &code);
-    else
-        text_release(&code);
+    free(main);
 }
 
-/* Code and inputs of the elements that are marked. */
-static void fill_loop(struct toml_model *m, struct stage *s, const bool *wanted, const int *order)
+static struct plan *plan_make(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s,
+                              const int32_t *choices, const void *chosen)
 {
-    struct text code;
-    text_init(&code);
-    for (int i = 0; i < m->n_ordered; i++) {
-        const struct equation *e = &m->equations[order[i]];
-        if (!wanted[order[i]] || e->kind != EQUATION_ELEMENT || e->domain != s->domain) continue;
-        add_code(&code, e);
-        for (int k = 0; k < e->n_needs; k++)
-            if (e->needs[k] < 0 && is_element(&m->inputs[-1 - e->needs[k]])) push(&s->inputs, &s->n_inputs, -1 - e->needs[k]);
+    struct plan *p = xcalloc(1, sizeof *p);
+    struct making k = {.m = m, .list = list, .chosen = chosen};
+    p->structure = xcalloc((size_t)s->n + 1, sizeof *p->structure);
+    p->n_structure = s->n;
+    memcpy(p->structure, s->key, (size_t)s->n * sizeof *s->key);
+    if (chosen) {
+        p->choices = xcalloc((size_t)m->n_inputs + 1, sizeof *p->choices);
+        memcpy(p->choices, choices, (size_t)m->n_inputs * sizeof *choices);
     }
-    finish(s, &code);
+    find_elements(&k);
+    make_graph(&k, p);
+    slots_make(&p->graph, &p->slots);
+    if (!chosen) make_programs(m, p);
+    find_inputs(m, p);
+    for (int d = 0; d < DOMAINS; d++) free(k.elements[d]);
+    return p;
 }
 
-static void add_loop(struct toml_model *m, struct plan *p, int phase, enum domain domain, const bool *wanted, const int *order)
+static void plan_free(struct plan *p)
 {
-    struct stage *s = NULL;
-    bool *inner = xcalloc((size_t)m->n_equations, sizeof *inner);
-    for (int i = 0; i < m->n_ordered; i++) {
-        const struct equation *e = &m->equations[order[i]];
-        if (!wanted[order[i]] || e->kind <= EQUATION_ELEMENT || e->phase != phase || e->domain != domain) continue;
-        if (!s) s = new_stage(p, domain);
-        push(&s->sums, &s->n_sums, order[i]);
-        mark(m, e->operand, inner);
-    }
-    if (s) fill_loop(m, s, inner, order);
-    p->expands = p->expands || s;
-    free(inner);
-}
-
-/* How often slots are read: by stages of the plans, by parts, as one of the roots. The caller frees it. */
-static int *count_uses(const struct toml_model *m, const struct plan *p, const int *roots, int n, const struct plan *behind)
-{
-    int *uses = xcalloc((size_t)m->n_slots + 1, sizeof *uses);
-    for (int i = 0; p && i < p->n_stages; i++) count_slots(p->stages[i].code, uses);
-    for (int i = 0; behind && i < behind->n_stages; i++) count_slots(behind->stages[i].code, uses);
-    for (int i = 0; p && i < m->n_parts; i++) count_slots(m->parts[i].stage.code, uses);
-    for (int i = 0; i < n; i++)
-        if (roots[i] >= 0) uses[m->equations[roots[i]].slot]++;
-    return uses;
-}
-
-/* `uses`: of n slots. What is read outside of the stage is kept, and what it sums. */
-static void simplify_stage(struct toml_model *m, struct stage *s, const int *uses, int n, bool is_own)
-{
-    if (!s->code) return;
-    bool *keep = xcalloc((size_t)m->n_slots + 1, sizeof *keep);
-    int *own = xcalloc((size_t)m->n_slots + 1, sizeof *own);
-    if (is_own) count_slots(s->code, own);
-    for (int i = 0; i < n; i++) keep[i] = uses[i] > own[i];
-    for (int i = 0; i < s->n_sums; i++) keep[m->equations[m->equations[s->sums[i]].operand].slot] = true;
-    char *code = simplify(m, s->code, keep);
-    free(s->code);
-    s->code = code;
-    free(own);
-    free(keep);
-}
-
-void plan_simplify(struct toml_model *m, struct plan *p, const int *roots, int n, const struct plan *behind)
-{
-    const int n_slots = m->n_slots; /* those that are made meanwhile are of one stage alone */
-    int *uses = count_uses(m, p, roots, n, behind);
-    for (int i = 0; i < p->n_stages; i++) simplify_stage(m, &p->stages[i], uses, n_slots, true);
-    free(uses);
-}
-
-void plan_make(struct toml_model *m, const int *roots, int n, const struct plan *before, struct plan *ret)
-{
-    bool *wanted = xcalloc((size_t)m->n_equations + 1, sizeof *wanted);
-    int *order = ordered(m), phases = 0;
-    *ret = (struct plan){.made = wanted};
-    for (int i = 0; i < n; i++)
-        if (roots[i] >= 0) mark(m, roots[i], wanted);
-    for (int i = 0; i < m->n_equations; i++) {
-        const struct equation *e = &m->equations[i];
-        if (before && before->made[i] && e->kind != EQUATION_ELEMENT) wanted[i] = false;
-        if (!wanted[i]) continue;
-        if (e->phase > phases) phases = e->phase;
-        for (int k = 0; k < e->n_needs; k++)
-            if (e->needs[k] < 0 && !is_element(&m->inputs[-1 - e->needs[k]])) push(&ret->inputs, &ret->n_inputs, -1 - e->needs[k]);
-    }
-    for (int phase = 0; phase <= phases; phase++) {
-        if (phase % 2 == 0) add_straight(m, ret, phase, wanted, order);
-        for (int d = 0; phase % 2 && d < DOMAINS; d++) add_loop(m, ret, phase, (enum domain)d, wanted, order);
-    }
-    free(order);
-}
-
-void stage_make(struct toml_model *m, enum domain domain, const int *roots, int n, struct stage *ret)
-{
-    bool *wanted = xcalloc((size_t)m->n_equations + 1, sizeof *wanted);
-    int *order = ordered(m);
-    *ret = (struct stage){.domain = domain};
-    for (int i = 0; i < n; i++)
-        if (roots[i] >= 0) mark(m, roots[i], wanted);
-    fill_loop(m, ret, wanted, order);
-    int *uses = count_uses(m, NULL, roots, n, NULL);
-    simplify_stage(m, ret, uses, m->n_slots, false);
-    free(uses);
-    free(order);
-    free(wanted);
-}
-
-void stage_release(struct stage *s)
-{
-    free(s->code);
-    free(s->machine.list);
-    free(s->inputs);
-    free(s->sums);
-}
-
-void plan_release(struct plan *p)
-{
-    for (int i = 0; i < p->n_stages; i++) stage_release(&p->stages[i]);
-    free(p->stages);
+    free(p->structure);
+    free(p->choices);
+    graph_release(&p->graph);
+    slots_release(&p->slots);
+    for (int q = 0; q < QUESTIONS; q++) program_release(&p->programs[q]);
     free(p->inputs);
-    free(p->made);
+    free(p->equations);
+    free(p->parts);
+    free(p);
+}
+
+/* ---- those that are made ----------------------------------------------------------------------------------------------------- */
+
+enum { PLAN_LISTS = 256, PLANS_CHOSEN_MAX = 1024 };
+struct plans {
+    struct plan *_Atomic lists[PLAN_LISTS]; /* by hash; plans are added at the front and stay */
+    pthread_mutex_t lock;                   /* of adding */
+    int n_chosen;
+};
+
+struct plans *plans_new(void)
+{
+    struct plans *p = xcalloc(1, sizeof *p);
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+void plans_free(struct plans *plans)
+{
+    if (!plans) return;
+    for (int i = 0; i < PLAN_LISTS; i++)
+        for (struct plan *p = atomic_load(&plans->lists[i]), *next; p; p = next) {
+            next = p->next;
+            plan_free(p);
+        }
+    pthread_mutex_destroy(&plans->lock);
+    free(plans);
+}
+
+static bool is_same(const struct toml_model *m, const struct plan *p, const struct signature *s, const int32_t *choices)
+{
+    if (p->n_structure != s->n || !p->choices != !choices) return false;
+    return memcmp(p->structure, s->key, (size_t)s->n * sizeof *s->key) == 0 &&
+           (!choices || memcmp(p->choices, choices, (size_t)m->n_inputs * sizeof *choices) == 0);
+}
+
+static unsigned list_of(const struct toml_model *m, const struct signature *s, const int32_t *choices)
+{
+    uint64_t h = 0xcbf29ce484222325;
+    for (int i = 0; i < s->n; i++) h = (h ^ s->key[i]) * 0x100000001b3;
+    for (int i = 0; choices && i < m->n_inputs; i++) h = (h ^ (uint32_t)choices[i]) * 0x100000001b3;
+    return (unsigned)(h ^ h >> 32) % PLAN_LISTS;
+}
+
+static const struct plan *find(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s,
+                               const int32_t *choices, const void *chosen)
+{
+    struct plan *_Atomic *head = &m->plans->lists[list_of(m, s, choices)];
+    for (struct plan *p = atomic_load(head); p; p = p->next)
+        if (is_same(m, p, s, choices)) return p;
+    pthread_mutex_lock(&m->plans->lock);
+    struct plan *found = atomic_load(head);
+    while (found && !is_same(m, found, s, choices)) found = found->next;
+    if (!found && (!chosen || m->plans->n_chosen < PLANS_CHOSEN_MAX)) {
+        found = plan_make(m, list, s, choices, chosen);
+        found->next = atomic_load(head);
+        atomic_store(head, found);
+        m->plans->n_chosen += chosen != NULL;
+    }
+    pthread_mutex_unlock(&m->plans->lock);
+    return found;
+}
+
+const struct plan *plan_find(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s)
+{
+    return find(m, list, s, NULL, NULL);
+}
+
+const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s,
+                                    const void *params)
+{
+    int32_t *choices = xcalloc((size_t)m->n_inputs + 1, sizeof *choices);
+    for (int i = 0; i < m->n_inputs; i++)
+        if (m->inputs[i].kind == INPUT_FIELD && m->inputs[i].type == DSE_TYPE_ENUM)
+            choices[i] = *(const int32_t *)(const void *)((const char *)params + m->inputs[i].offset);
+    const struct plan *p = find(m, list, s, choices, params);
+    free(choices);
+    return p ? p : plan_find(m, list, s);
 }

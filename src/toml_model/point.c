@@ -15,14 +15,21 @@
 
 enum { POOL = 64 };
 
+/* A plan that was run, and the numbers of its graph. */
+struct seat {
+    const struct plan *plan;
+    double *v;
+};
+enum { SEATS = 8 };
+
 struct point_context {
     const struct toml_model *m;
-    double *v;            /* the slots, and what the machine needs besides */
-    struct shared shared; /* of the point at hand */
-    struct shared_memo memo;
-    void *checked; /* the parameters whose check the slots hold, where is_checked */
+    struct seat seats[SEATS], now;
+    int last;             /* seat that was taken */
+    struct groups groups; /* of the point at hand */
+    void *checked;        /* the parameters whose check the numbers hold, where is_checked */
     bool is_checked;
-    struct dse_oplist ops;
+    struct dse_oplist ops; /* of the point, where the model reads them */
 };
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------------------- */
@@ -31,7 +38,6 @@ static struct point_context *new_context(const struct toml_model *m)
 {
     struct point_context *c = xcalloc(1, sizeof *c);
     c->m = m;
-    c->v = machine_numbers(&m->room);
     c->checked = xcalloc(1, m->desc.params_size + 1);
     return c;
 }
@@ -39,8 +45,8 @@ static struct point_context *new_context(const struct toml_model *m)
 static void free_context(struct point_context *c)
 {
     if (!c) return;
+    for (int i = 0; i < SEATS; i++) free(c->seats[i].v);
     free(c->checked);
-    free(c->v);
     free(c);
 }
 
@@ -58,8 +64,7 @@ static struct point_context *take(const struct toml_model *m, const void *params
     struct point_context *c = NULL;
     for (unsigned i = 0, at = place(); i < POOL && !c; i++) c = atomic_exchange(&m->pool[(at + i) % POOL], NULL);
     if (!c) c = new_context(m);
-    c->shared = shared_of(&m->groups, params);
-    c->shared.memo = &c->memo;
+    c->groups = groups_of(&m->groups, params);
     return c;
 }
 
@@ -70,36 +75,6 @@ static void put_back(struct point_context *c)
         if (atomic_compare_exchange_strong(&c->m->pool[(at + i) % POOL], &none, c)) return;
     }
     free_context(c);
-}
-
-static bool prepare(struct toml_model *m, struct stage *s)
-{
-    return !s->code || machine_compile(s->code, &m->room, &s->machine);
-}
-
-static bool prepare_plan(struct toml_model *m, struct plan *p)
-{
-    bool ok = true;
-    for (int i = 0; i < p->n_stages; i++) ok = prepare(m, &p->stages[i]) && ok;
-    return ok;
-}
-
-static void place_plan(const struct toml_model *m, struct plan *p)
-{
-    for (int i = 0; i < p->n_stages; i++) machine_place(&p->stages[i].machine, &m->room);
-}
-
-bool point_prepare(struct toml_model *m, struct diags *diags)
-{
-    struct plan *const plans[] = {&m->check, &m->shortage, &m->estimate, &m->breakdown, &m->equate};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) ok = prepare_plan(m, plans[i]) && ok;
-    for (int i = 0; i < m->n_parts; i++) ok = prepare(m, &m->parts[i].stage) && ok;
-    m->room.n_slots = m->n_slots;
-    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) place_plan(m, plans[i]);
-    for (int i = 0; i < m->n_parts; i++) machine_place(&m->parts[i].stage.machine, &m->room);
-    return ok || diags_input(diags, (struct srcloc){.file = m->doc->file}, NULL, "make its functions smaller",
-                             "the model has formulas that are too deep");
 }
 
 void point_pool_release(struct toml_model *m)
@@ -121,113 +96,73 @@ static double number_at(const struct input *in, const void *object)
     }
 }
 
-static double input_value(const struct point_context *c, const struct input *in, const void *params)
+static double input_value(const struct input *in, const void *params)
 {
-    switch (in->kind) {
-    case INPUT_FIELD: return number_at(in, params) * in->measure.scale;
-    case INPUT_SHARED: return in->shared->of(&c->shared) * in->measure.scale;
-    default: {
-        const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
-        return number_at(in, *entry) * in->measure.scale;
-    }
-    }
+    if (in->kind == INPUT_FIELD) return number_at(in, params) * in->measure.scale;
+    const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
+    return number_at(in, *entry) * in->measure.scale;
 }
 
-static double element_value(const struct input *in, const void *element)
+static const void *element_at(const struct dse_oplist *list, int element)
 {
-    const struct dse_op *op = element;
-    if (in->kind == INPUT_NAMED) return strcmp(op->name, in->text) == 0;
-    if (in->type == DSE_TYPE_ENUM) return *((const bool *)element + in->offset);
-    return number_at(in, element);
+    return element < list->n ? (const void *)&list->op[element] : &list->attention[element - list->n];
 }
 
-static void run(const struct point_context *c, const struct stage *s)
+double point_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list)
 {
-    if (s->code) machine_run(&s->machine, c->v, &c->shared);
+    const struct input *in = &m->inputs[i->what];
+    return i->element < 0 ? input_value(in, params) : number_at(in, element_at(list, i->element));
 }
 
-/* The i-th element of a domain, of all operators or groups; NULL: it is of another. */
-static const void *element_at(const struct point_context *c, enum domain d, int i)
+/* Take a seat for the plan. */
+static void sit(struct point_context *c, const struct plan *p)
 {
-    if (d == DOMAIN_ATTENTION) return &c->ops.attention[i];
-    const struct dse_op *op = &c->ops.op[i];
-    return d == DOMAIN_OPERATORS || (int)op->kind == (int)d ? op : NULL;
-}
-_Static_assert((int)DOMAIN_LINEAR == (int)DSE_OP_LINEAR && (int)DOMAIN_COLLECTIVE == (int)DSE_OP_COLLECTIVE,
-               "kinds of operators are domains");
-
-static int elements(const struct point_context *c, enum domain d)
-{
-    return d == DOMAIN_ATTENTION ? c->ops.n_attentions : c->ops.n;
-}
-
-static void run_element(const struct point_context *c, const struct stage *s, const void *element)
-{
-    for (int k = 0; k < s->n_inputs; k++) {
-        const struct input *in = &c->m->inputs[s->inputs[k]];
-        c->v[in->slot] = element_value(in, element);
-    }
-    run(c, s);
+    for (int i = 0; i < SEATS; i++)
+        if (c->seats[i].plan == p) {
+            c->now = c->seats[i];
+            return;
+        }
+    c->last = (c->last + 1) % SEATS;
+    struct seat *s = &c->seats[c->last];
+    free(s->v);
+    *s = (struct seat){p, slots_numbers(&p->slots, &p->graph)};
+    c->now = *s;
 }
 
-static void add_up(const struct point_context *c, const struct stage *s, bool first)
+/* The operators of the point's step, and the plan for them. */
+static void enter(struct point_context *c)
 {
-    for (int k = 0; k < s->n_sums; k++) {
-        const struct equation *e = &c->m->equations[s->sums[k]];
-        const double x = c->v[c->m->equations[e->operand].slot];
-        double *to = &c->v[e->slot];
-        if (first)
-            *to = x;
-        else
-            *to = e->kind == EQUATION_SUM ? *to + x : e->kind == EQUATION_MOST ? dse_max(*to, x) : dse_min(*to, x);
+    const struct dse_oplist *list = c->m->expands ? &c->ops : NULL;
+    const struct plan *p = c->now.plan;
+    struct signature s;
+    if (list) dse_workload_expand(c->groups.workload, &c->ops);
+    signature_of(list, &s);
+    const bool same = p && p->n_structure == s.n && memcmp(p->structure, s.key, (size_t)s.n * sizeof *s.key) == 0;
+    if (!same) sit(c, plan_find(c->m, list, &s));
+}
+
+static void load(struct point_context *c, const void *params, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        const struct plan_input *in = &c->now.plan->inputs[i];
+        c->now.v[in->slot] = point_input(c->m, in, params, &c->ops);
     }
 }
 
-/* Over nothing a sum is 0, and so are the most and the least. */
-static void run_loop(const struct point_context *c, const struct stage *s)
+/* Answer a question that stands by itself. */
+static void answer(struct point_context *c, enum question q, const void *params)
 {
-    bool first = true;
-    for (int k = 0; k < s->n_sums; k++) c->v[c->m->equations[s->sums[k]].slot] = 0;
-    for (int i = 0; i < elements(c, s->domain); i++) {
-        const void *element = element_at(c, s->domain, i);
-        if (!element) continue;
-        run_element(c, s, element);
-        add_up(c, s, first);
-        first = false;
-    }
-}
-
-static void run_plan(struct point_context *c, const struct plan *p, const void *params)
-{
-    c->is_checked = false; /* the slots are of other parameters now, or may be */
-    for (int i = 0; i < p->n_inputs; i++) {
-        const struct input *in = &c->m->inputs[p->inputs[i]];
-        c->v[in->slot] = input_value(c, in, params);
-    }
-    if (p->expands) dse_workload_expand(c->shared.workload, &c->ops);
-    for (int i = 0; i < p->n_stages; i++) {
-        if (p->stages[i].domain == DOMAIN_NONE)
-            run(c, &p->stages[i]);
-        else
-            run_loop(c, &p->stages[i]);
-    }
-}
-
-/* Nodes are looked up: metres become the nanometres that were written. */
-static double nm_of(double metres)
-{
-    return rint(metres * 1e15) / 1e6;
-}
-
-static void forget(struct point_context *c)
-{
-    c->memo.supply_of[4] = c->memo.die_of[0] = 0; /* the entries that they are of are another point's */
+    enter(c);
+    load(c, params, 0, c->now.plan->n_inputs);
+    program_run(&c->now.plan->programs[q], c->now.v, &c->groups);
+    c->is_checked = false;
 }
 
 static void run_check(struct point_context *c, const void *params)
 {
-    forget(c);
-    run_plan(c, &c->m->check, params);
+    enter(c);
+    load(c, params, 0, c->now.plan->n_main);
+    program_run(&c->now.plan->programs[QUESTION_CHECK], c->now.v, &c->groups);
     memcpy(c->checked, params, c->m->desc.params_size);
     c->is_checked = true;
 }
@@ -236,44 +171,49 @@ static void run_check(struct point_context *c, const void *params)
 static void run_estimate(struct point_context *c, const void *params)
 {
     if (!c->is_checked || memcmp(c->checked, params, c->m->desc.params_size) != 0) run_check(c, params);
-    run_plan(c, &c->m->estimate, params);
+    program_run(&c->now.plan->programs[QUESTION_ESTIMATE], c->now.v, &c->groups);
+}
+
+static double at(const struct point_context *c, int node, double otherwise)
+{
+    return node < 0 ? otherwise : c->now.v[c->now.plan->slots.of[node]];
 }
 
 static double of(const struct point_context *c, int equation, double otherwise)
 {
-    return equation < 0 ? otherwise : c->v[c->m->equations[equation].slot];
+    return equation < 0 ? otherwise : at(c, c->now.plan->equations[equation], otherwise);
 }
 
 /* ---- check ------------------------------------------------------------------------------------------------------------------- */
 
-static struct dse_cache_steps steps_of(const struct shared *s)
+static struct dse_cache_steps steps_of(const struct groups *s)
 {
     static const struct dse_request one_step = {1, 0};
     return dse_cache_steps_of(s->cache, s->workload, s->request ? s->request : &one_step);
 }
 
 /* The positions that the LLM sees: of a generation those of its end. */
-static struct dse_workload seen_workload(const struct shared *s)
+static struct dse_workload seen_workload(const struct groups *s)
 {
     struct dse_workload w = *s->workload;
     if (s->request && w.phase == DSE_DECODE && s->request->generate > 0) w.context = s->request->prompt + s->request->generate;
     return w;
 }
 
-static const char *check_cache(const struct shared *s)
+static const char *check_cache(const struct groups *s)
 {
     const struct dse_cache_steps steps = steps_of(s);
     return dse_cache_check(s->cache, s->workload, s->workload->phase == DSE_PREFILL ? (double)s->workload->context : steps.before);
 }
 
-static const char *check_workload(const struct toml_model *m, const struct shared *s)
+static const char *check_workload(const struct toml_model *m, const struct groups *s)
 {
     const struct dse_workload w = seen_workload(s);
     const char *why = dse_workload_check(&w, m->can);
     return why ? why : dse_kv_format_check(s->workload);
 }
 
-static const char *check_groups(const struct toml_model *m, const struct shared *s)
+static const char *check_groups(const struct toml_model *m, const struct groups *s)
 {
     const char *why = s->workload ? check_workload(m, s) : NULL;
     if (!why && s->memory) why = dse_dram_check(s->memory);
@@ -282,7 +222,7 @@ static const char *check_groups(const struct toml_model *m, const struct shared 
 
 const char *point_check(const struct toml_model *m, const void *params)
 {
-    const struct shared s = shared_of(&m->groups, params);
+    const struct groups s = groups_of(&m->groups, params);
     const char *why = check_groups(m, &s);
     if (why || m->n_conditions == 0) return why;
     struct point_context *c = take(m, params);
@@ -320,8 +260,7 @@ bool point_shortage(const struct toml_model *m, const void *params, const char *
         if (m->conditions[i].reason == reason && m->conditions[i].needed >= 0) found = &m->conditions[i];
     if (!found) return false;
     struct point_context *c = take(m, params);
-    forget(c);
-    run_plan(c, &m->shortage, params);
+    answer(c, QUESTION_SHORTAGE, params);
     const double needed = of(c, found->needed, 0), there = of(c, found->there, 0);
     put_back(c);
     *ret = in_unit(m->equations[found->needed].measure.dim, needed, there);
@@ -348,7 +287,7 @@ static int32_t bound_of(const struct point_context *c, const struct dse_totals *
 /* How many chips are paid for: as [step] says, or as the degrees of parallelism ask for. */
 static double chips_of(const struct point_context *c)
 {
-    const double asked = c->shared.workload ? (double)dse_workload_chips(c->shared.workload) : 1;
+    const double asked = c->groups.workload ? (double)dse_workload_chips(c->groups.workload) : 1;
     return of(c, c->m->totals[TOTAL_CHIPS], asked);
 }
 
@@ -357,7 +296,7 @@ static void fill_common(const struct point_context *c, struct dse_common *ret)
     const int *e = c->m->totals;
     const double none = (double)NAN;
     struct dse_totals t = {
-        .tokens = e[TOTAL_TOKENS] < 0 ? dse_workload_tokens(c->shared.workload) : of(c, e[TOTAL_TOKENS], 0),
+        .tokens = e[TOTAL_TOKENS] < 0 ? dse_workload_tokens(c->groups.workload) : of(c, e[TOTAL_TOKENS], 0),
         .seconds = of(c, e[TOTAL_TIME], none),
         .attention_s = of(c, e[TOTAL_ATTENTION], none),
         .joules = of(c, e[TOTAL_ENERGY], none),
@@ -369,53 +308,66 @@ static void fill_common(const struct point_context *c, struct dse_common *ret)
     };
     struct dse_bill bill;
     if (e[TOTAL_DIE] >= 0) {
-        bill = dse_bill_of_chip(c->shared.economics, chips_of(c), of(c, e[TOTAL_DIE], none) * 1e6,
-                                nm_of(of(c, e[TOTAL_NODE], none)), c->shared.memory);
+        bill = dse_bill_of_chip(c->groups.economics, chips_of(c), of(c, e[TOTAL_DIE], none) * 1e6,
+                                nm_of_metres(of(c, e[TOTAL_NODE], none)), c->groups.memory);
         t.bill = &bill;
     }
     t.bound = bound_of(c, &t);
     *ret = dse_common_of(&t);
 }
 
+/* Numbers of a part, 0 where the model gives none. */
+struct part_numbers {
+    double is[PART_NUMBERS];
+};
+
 /* Seconds that a part is bound by: as the model says, or what it does at the peak of the step. */
-static double part_seconds(const struct point_context *c, const struct part_row *p, enum part_number said, enum part_number work,
-                           enum total peak)
+static double part_seconds(const struct point_context *c, const struct part_row *p, const struct part_numbers *n,
+                           enum part_number said, enum part_number work, enum total peak)
 {
-    if (p->equations[said] >= 0) return of(c, p->equations[said], 0);
-    return p->equations[work] >= 0 && c->m->totals[peak] >= 0 ? over(of(c, p->equations[work], 0), of(c, c->m->totals[peak], 1))
-                                                              : 0;
+    if (p->equations[said] >= 0) return n->is[said];
+    const bool known = p->equations[work] >= 0 && c->m->totals[peak] >= 0;
+    return known ? over(n->is[work], of(c, c->m->totals[peak], 1)) : 0;
 }
 
-static const char *bound_name(const struct point_context *c, const struct part_row *p)
+static const char *bound_name(const struct point_context *c, const struct part_row *p, const struct part_numbers *n)
 {
-    const double compute = part_seconds(c, p, PART_COMPUTE, PART_OPS, TOTAL_PEAK_OPS),
-                 dram = part_seconds(c, p, PART_DRAM, PART_BYTES, TOTAL_PEAK_BYTES);
+    const double compute = part_seconds(c, p, n, PART_COMPUTE, PART_OPS, TOTAL_PEAK_OPS),
+                 dram = part_seconds(c, p, n, PART_DRAM, PART_BYTES, TOTAL_PEAK_BYTES);
     if (!(compute > 0 || dram > 0)) return dse_bound_names[DSE_BOUND_LATENCY];
     return dse_bound_names[compute > dram ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM];
 }
 
-static void add_part(const struct point_context *c, const struct part_row *p, const char *name, struct dse_breakdown *out)
+static void add_part(const struct point_context *c, const struct part_row *p, const char *name, const struct part_numbers *n,
+                     struct dse_breakdown *out)
 {
-    const int *e = p->equations;
-    const struct dse_part part = dse_part_of(name, p->depth, bound_name(c, p), of(c, e[PART_TIME], 0), of(c, e[PART_ENERGY], 0),
-                                             of(c, e[PART_BYTES], 0), of(c, e[PART_OPS], 0));
+    const struct dse_part part = dse_part_of(name, p->depth, bound_name(c, p, n), n->is[PART_TIME], n->is[PART_ENERGY],
+                                             n->is[PART_BYTES], n->is[PART_OPS]);
     if (out->n < DSE_PARTS_MAX) dse_breakdown_add(out, part);
+}
+
+static void add_elements(const struct point_context *c, int i, struct dse_breakdown *out)
+{
+    const struct part_row *p = &c->m->parts[i];
+    for (int e = 0; e < elements_of(&c->ops); e++) {
+        struct part_numbers n;
+        if (!element_in(p->domain, &c->ops, e)) continue;
+        for (int k = 0; k < PART_NUMBERS; k++) n.is[k] = at(c, plan_part(c->m, c->now.plan, i, e, k), 0);
+        add_part(c, p, p->domain == DOMAIN_ATTENTION ? p->name : c->ops.op[e].name, &n, out);
+    }
 }
 
 static void break_down(struct point_context *c, const void *params, struct dse_breakdown *out)
 {
-    forget(c);
-    run_plan(c, &c->m->breakdown, params);
+    answer(c, QUESTION_BREAKDOWN, params);
     for (int i = 0; i < c->m->n_parts; i++) {
         const struct part_row *p = &c->m->parts[i];
-        if (p->domain == DOMAIN_NONE) add_part(c, p, p->name, out);
-        for (int k = 0; p->domain != DOMAIN_NONE && k < elements(c, p->domain); k++) {
-            const void *element = element_at(c, p->domain, k);
-            if (!element) continue;
-            run_element(c, &p->stage, element);
-            const struct dse_op *op = element;
-            add_part(c, p, p->domain == DOMAIN_ATTENTION ? p->name : op->name, out);
-        }
+        struct part_numbers n;
+        for (int k = 0; k < PART_NUMBERS && p->domain == DOMAIN_NONE; k++) n.is[k] = of(c, p->equations[k], 0);
+        if (p->domain == DOMAIN_NONE)
+            add_part(c, p, p->name, &n, out);
+        else
+            add_elements(c, i, out);
     }
 }
 
@@ -436,8 +388,7 @@ void point_estimate(const struct toml_model *m, const void *params, void *metric
 void point_equate(const struct toml_model *m, const void *params, void *equations)
 {
     struct point_context *c = take(m, params);
-    forget(c);
-    run_plan(c, &m->equate, params);
+    answer(c, QUESTION_EQUATE, params);
     for (int i = 0; i < m->n_shown; i++) {
         double *to = (double *)(void *)((char *)equations + m->shown[i].offset);
         const double x = of(c, m->shown[i].equation, 0) / m->shown[i].scale;
@@ -458,7 +409,7 @@ void point_resolve(const struct toml_model *m, void *params)
 
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret)
 {
-    const struct shared s = shared_of(&m->groups, params);
+    const struct groups s = groups_of(&m->groups, params);
     if (s.cache && s.workload) {
         const struct dse_cache_steps steps = steps_of(&s);
         dse_cache_stand(&steps, ret);
@@ -469,20 +420,20 @@ void point_stand(const struct toml_model *m, const void *params, struct dse_stan
 
 const char *point_why_null(const struct toml_model *m, const void *params, const char *metric)
 {
-    const struct shared s = shared_of(&m->groups, params);
+    const struct groups s = groups_of(&m->groups, params);
     const char *why = NULL;
     struct point_context *c = take(m, params);
     run_estimate(c, params);
     for (int i = 0; i < m->n_own; i++) {
         const struct equation *e = &m->equations[m->own[i].equation];
-        if (strcmp(e->name, metric) == 0 && !isfinite(c->v[e->slot])) why = "its formula gives no number at this point";
+        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0))) why = "its formula gives no number at this point";
     }
     if (why || m->totals[TOTAL_DIE] < 0) {
         put_back(c);
         return why;
     }
     const struct dse_bill bill = dse_bill_of_chip(s.economics, chips_of(c), of(c, m->totals[TOTAL_DIE], 0) * 1e6,
-                                                  nm_of(of(c, m->totals[TOTAL_NODE], 0)), s.memory);
+                                                  nm_of_metres(of(c, m->totals[TOTAL_NODE], 0)), s.memory);
     put_back(c);
     return dse_bill_why_null(&bill, metric);
 }

@@ -108,62 +108,6 @@ static void make_without(struct toml_model *m)
         if (m->totals[rows[i].of] < 0 || m->totals[rows[i].and ] < 0) m->without[n++] = rows[i].metric;
 }
 
-/* A list of equations; those that are -1 are none. */
-struct roots {
-    int *list, n;
-};
-
-static void add_root(struct roots *r, int equation)
-{
-    r->list = xrealloc(r->list, (size_t)r->n + 1, sizeof *r->list);
-    r->list[r->n++] = equation;
-}
-
-static void plan_alone(struct toml_model *m, struct roots *r, struct plan *ret)
-{
-    plan_make(m, r->list, r->n, NULL, ret);
-    plan_simplify(m, ret, r->list, r->n, NULL);
-    r->n = 0;
-}
-
-/* What is checked is computed before an estimate; that goes on from there. */
-static void plan_estimate(struct toml_model *m)
-{
-    struct roots check = {0}, estimate = {0};
-    for (int i = 0; i < m->n_conditions; i++) add_root(&check, m->conditions[i].equation);
-    for (int i = 0; i < TOTALS; i++) add_root(&estimate, m->totals[i]);
-    for (int i = 0; i < m->n_own; i++) add_root(&estimate, m->own[i].equation);
-    plan_make(m, check.list, check.n, NULL, &m->check);
-    plan_make(m, estimate.list, estimate.n, &m->check, &m->estimate);
-    for (int i = 0; i < estimate.n; i++)
-        if (estimate.list[i] >= 0 && m->check.made[estimate.list[i]]) add_root(&check, estimate.list[i]);
-    plan_simplify(m, &m->check, check.list, check.n, &m->estimate);
-    plan_simplify(m, &m->estimate, estimate.list, estimate.n, NULL);
-    free(check.list);
-    free(estimate.list);
-}
-
-static void make_plans(struct toml_model *m)
-{
-    struct roots r = {0};
-    plan_estimate(m);
-    for (int i = 0; i < m->n_conditions; i++) {
-        add_root(&r, m->conditions[i].needed);
-        add_root(&r, m->conditions[i].there);
-    }
-    plan_alone(m, &r, &m->shortage);
-    for (int i = 0; i < m->n_shown; i++) add_root(&r, m->shown[i].equation);
-    plan_alone(m, &r, &m->equate);
-    for (int i = 0; i < m->n_parts; i++) {
-        if (m->parts[i].domain != DOMAIN_NONE)
-            stage_make(m, m->parts[i].domain, m->parts[i].equations, PART_NUMBERS, &m->parts[i].stage);
-        for (int k = 0; k < PART_NUMBERS; k++) add_root(&r, m->parts[i].equations[k]);
-    }
-    plan_alone(m, &r, &m->breakdown);
-    for (int i = 0; i < m->n_parts; i++) m->breakdown.expands = m->breakdown.expands || m->parts[i].domain != DOMAIN_NONE;
-    free(r.list);
-}
-
 /* What a technique of the cache alone reads is not known of equations: they may read any parameter. */
 static const struct dse_technique of_cache[] = {{"eviction", "none", NULL}, {NULL, NULL, NULL}};
 
@@ -172,7 +116,6 @@ void make_tables(struct toml_model *m)
     make_metrics(m);
     make_equations(m);
     make_without(m);
-    make_plans(m);
     m->desc.params = m->params;
     m->desc.metrics = m->metrics;
     m->desc.without = m->without;
@@ -204,6 +147,10 @@ static struct toml_model *placed[N_PLACES];
     static void resolve_##i(void *p) \
     { \
         point_resolve(placed[PLACE_##i], p); \
+    } \
+    static bool bound_##i(const void *lo, const void *hi, void *floor, void *ceiling) \
+    { \
+        return point_bound(placed[PLACE_##i], lo, hi, floor, ceiling); \
     } \
     static const char *check_##i(const void *p) \
     { \
@@ -238,6 +185,7 @@ static const struct dse_model functions[N_PLACES] = {
      .check = check_##i, \
      .shortage = shortage_##i, \
      .estimate = estimate_##i, \
+     .bound = bound_##i, \
      .stand = stand_##i, \
      .why_null = why_null_##i, \
      .equate = equate_##i},
@@ -255,6 +203,7 @@ bool toml_model_place(struct toml_model *m)
     m->desc.check = functions[i].check;
     m->desc.shortage = functions[i].shortage;
     m->desc.estimate = functions[i].estimate;
+    m->desc.bound = functions[i].bound;
     m->desc.stand = functions[i].stand;
     m->desc.why_null = functions[i].why_null;
     if (m->n_shown) m->desc.equate = functions[i].equate;

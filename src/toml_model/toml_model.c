@@ -21,8 +21,6 @@ static void free_equations(struct toml_model *m)
         struct equation *e = &m->equations[i];
         if (!e->borrows) formula_release(&e->formula);
         free(e->name);
-        free(e->code);
-        free(e->needs);
     }
     free(m->equations);
 }
@@ -49,10 +47,7 @@ static void free_functions(struct toml_model *m)
 
 static void free_parts(struct toml_model *m)
 {
-    for (int i = 0; i < m->n_parts; i++) {
-        free(m->parts[i].name);
-        stage_release(&m->parts[i].stage);
-    }
+    for (int i = 0; i < m->n_parts; i++) free(m->parts[i].name);
     free(m->parts);
 }
 
@@ -66,11 +61,8 @@ void toml_model_free(struct toml_model *m)
 {
     if (!m) return;
     point_pool_release(m);
-    plan_release(&m->check);
-    plan_release(&m->shortage);
-    plan_release(&m->estimate);
-    plan_release(&m->breakdown);
-    plan_release(&m->equate);
+    plans_free(m->plans);
+    graph_release(&m->graph);
     schema_release(&m->schema);
     free_equations(m);
     free_inputs(m);
@@ -88,7 +80,6 @@ void toml_model_free(struct toml_model *m)
     free(m->trends);
     free(m->claims_csv);
     free(m->claims_toml);
-    free(m->room.constants);
     toml_free(m->doc);
     free(m);
 }
@@ -114,9 +105,11 @@ struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
     struct toml_model *m = xcalloc(1, sizeof *m);
     m->doc = doc;
     m->pool = xcalloc(POOL, sizeof *m->pool);
+    m->plans = plans_new();
+    graph_init(&m->graph);
     if (check_entries(doc, &doc->root, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
         make_tables(m);
-        if (point_prepare(m, diags)) return m;
+        return m;
     }
     toml_model_free(m);
     return NULL;

@@ -1,4 +1,4 @@
-#include "toml_model/formula.h"
+#include "formula/formula.h"
 
 #include "base/text.h"
 #include "base/xalloc.h"
@@ -15,17 +15,16 @@ static const char example[] = "for example: \"max(cycles / clock_ghz, op.weight_
 struct parsing {
     struct formula *out;
     const char *text, *at;
-    int depth, deepest;
+    int depth;
     bool failed;
-    struct diags *diags; /* NULL: nobody asks why */
+    struct diags *diags;
 };
 
 struct srcloc formula_loc_at(const struct formula *f, size_t at)
 {
-    if (f->node->type != TOML_STRING) return toml_loc(f->doc, f->node);
-    struct srcloc loc = toml_string_loc(f->doc, f->node);
-    const char *s = f->node->string;
-    for (size_t i = 0; i < at && s[i]; i++) {
+    struct srcloc loc = f->source.loc;
+    const char *s = f->source.text;
+    for (size_t i = 0; loc.column && i < at && s[i]; i++) {
         if (s[i] == '\n')
             loc.line++, loc.column = 1;
         else if (((unsigned char)s[i] & 0xc0) != 0x80)
@@ -41,9 +40,9 @@ struct srcloc formula_loc(const struct formula *f, const struct formula_node *n)
 
 static int fail(struct parsing *p, const char *at, const char *what)
 {
-    if (!p->failed && p->diags) {
+    if (!p->failed) {
         const bool end = *at == '\0';
-        diags_input(p->diags, formula_loc_at(p->out, (size_t)(at - p->text)), p->out->doc->text, example, "%s is expected%s%.*s%s",
+        diags_input(p->diags, formula_loc_at(p->out, (size_t)(at - p->text)), p->out->source.file_text, example, "%s is expected%s%.*s%s",
                     what, end ? " here, where the formula ends" : ", not \"", end ? 0 : (int)strcspn(at, *at == '[' ? "\n" : " \n"),
                     at, end ? "" : "\"");
     }
@@ -197,7 +196,7 @@ static int atom(struct parsing *p)
 
 static int signed_power(struct parsing *p)
 {
-    if (p->failed || ++p->depth > p->deepest) return fail(p, p->at, "a formula that is less deep");
+    if (p->failed || ++p->depth > FORMULA_DEPTH_MAX) return fail(p, p->at, "a formula that is less deep");
     skip_space(p);
     const char *start = p->at;
     int ret;
@@ -266,7 +265,7 @@ static int and_of(struct parsing *p)
 
 static int choice(struct parsing *p)
 {
-    if (p->failed || ++p->depth > p->deepest) return fail(p, p->at, "a formula that is less deep");
+    if (p->failed || ++p->depth > FORMULA_DEPTH_MAX) return fail(p, p->at, "a formula that is less deep");
     const int condition = joined(p, and_of, OP_OR, OP_OR, false);
     int ret = condition;
     skip_space(p);
@@ -281,38 +280,26 @@ static int choice(struct parsing *p)
     return ret;
 }
 
-bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags)
+bool formula_parse(struct formula *ret, const struct formula_source *source, struct diags *diags)
 {
-    *ret = (struct formula){.doc = doc, .node = node};
-    struct parsing p = {.out = ret, .diags = diags, .deepest = FORMULA_DEPTH_MAX};
-    if (node->type == TOML_INTEGER || node->type == TOML_FLOAT) {
-        const double number = node->type == TOML_INTEGER ? (double)node->integer : node->number;
-        if (isnan(number)) return diags_input(diags, toml_loc(doc, node), doc->text, example, "nan is no formula");
-        p.text = p.at = "";
-        ret->root = new_node(&p, (struct formula_node){.kind = FORMULA_NUMBER, .number = number}, p.at);
-        return true;
-    }
-    if (node->type != TOML_STRING)
-        return diags_input(diags, toml_loc(doc, node), doc->text, example, "a formula is a string or a number, not %s",
-                           toml_type_name(node->type));
+    *ret = (struct formula){.source = *source};
     char length[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX];
-    if (strlen(node->string) > FORMULA_LENGTH_MAX)
-        return diags_input(diags, toml_loc(doc, node), NULL, "give parts of it names of their own",
-                           "the formula has %s characters; at most %s", text_count(length, strlen(node->string)),
+    if (strlen(source->text) > FORMULA_LENGTH_MAX)
+        return diags_input(diags, source->loc, NULL, "give parts of it names of their own",
+                           "the formula has %s characters; at most %s", text_count(length, strlen(source->text)),
                            text_count(most, FORMULA_LENGTH_MAX));
-    p.text = p.at = node->string;
+    struct parsing p = {.out = ret, .text = source->text, .at = source->text, .diags = diags};
     ret->root = choice(&p);
     skip_space(&p);
     if (!p.failed && *p.at) fail(&p, p.at, "an operator");
     return !p.failed;
 }
 
-bool formula_parse_made(struct formula *ret, const char *text)
+void formula_of_number(struct formula *ret, const struct formula_source *source, double number)
 {
-    *ret = (struct formula){0};
-    struct parsing p = {.out = ret, .text = text, .at = text, .deepest = FORMULA_MADE_DEPTH_MAX};
-    ret->root = choice(&p);
-    return !p.failed && *p.at == '\0';
+    *ret = (struct formula){.source = *source};
+    ret->nodes = xcalloc(1, sizeof *ret->nodes);
+    ret->nodes[ret->n++] = (struct formula_node){.kind = FORMULA_NUMBER, .number = number};
 }
 
 void formula_release(struct formula *f)

@@ -1,7 +1,7 @@
 /* Units by dimension: "GB/s" is 1e9 bytes a second. What a formula calculates with is in the units of the dimensions; what it reads
  * and gives is in the unit of the name ("_gbs"). Counts, cycles, tokens and operations have no dimension. */
-#ifndef DSE_TOML_MODEL_MEASURE_H
-#define DSE_TOML_MODEL_MEASURE_H
+#ifndef DSE_FORMULA_MEASURE_H
+#define DSE_FORMULA_MEASURE_H
 
 #include "base/text.h"
 

@@ -1,4 +1,4 @@
-/* One formula of a model in TOML: its text as a tree, with the place of every part. The grammar, from what binds least:
+/* One formula: its text as a tree, with the place of every part. The grammar, from what binds least:
  *
  *     choice   = or [ "?" choice ":" choice ]
  *     or       = and { "||" and }
@@ -12,13 +12,12 @@
  *     loop     = "for" name "in" name ":" choice
  *
  * A name may have dots. A string stands in single or double quotes. */
-#ifndef DSE_TOML_MODEL_FORMULA_H
-#define DSE_TOML_MODEL_FORMULA_H
+#ifndef DSE_FORMULA_FORMULA_H
+#define DSE_FORMULA_FORMULA_H
 
 #include "base/diag.h"
 #include "base/limits.h"
-#include "config/toml.h"
-#include "toml_model/measure.h"
+#include "formula/measure.h"
 
 enum formula_kind {
     FORMULA_NUMBER,
@@ -34,7 +33,7 @@ enum formula_kind {
 enum formula_operator { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POW, OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE, OP_AND, OP_OR, OP_COUNT };
 extern const char *const formula_operators[OP_COUNT];
 
-enum { FORMULA_ARGUMENTS_MAX = 8, FORMULA_MADE_DEPTH_MAX = 1000 };
+enum { FORMULA_ARGUMENTS_MAX = 8 };
 
 struct formula_node {
     enum formula_kind kind;
@@ -47,17 +46,23 @@ struct formula_node {
     size_t at; /* in the text */
 };
 
+/* Where a formula stands. All of it is borrowed. */
+struct formula_source {
+    const char *text;      /* the formula */
+    struct srcloc loc;     /* of its first character */
+    const char *file_text; /* of the file that it stands in, to quote the line from; or NULL */
+};
+
 struct formula {
-    const struct toml_doc *doc;
-    const struct toml_node *node; /* the string, or the number, that it stands in */
+    struct formula_source source;
     struct formula_node *nodes;
     int n, root;
 };
 
-/* Parse the string, or number, at `node`. False with an error at its place. formula_release takes what was made in both cases. */
-bool formula_parse(struct formula *ret, const struct toml_doc *doc, const struct toml_node *node, struct diags *diags);
-/* Parse text that compile.c has made, which may be deeper. */
-bool formula_parse_made(struct formula *ret, const char *text);
+/* Parse the text. False with an error at its place. formula_release takes what was made in both cases. */
+bool formula_parse(struct formula *ret, const struct formula_source *source, struct diags *diags);
+/* The formula that is a number. `source`: with the text "". */
+void formula_of_number(struct formula *ret, const struct formula_source *source, double number);
 void formula_release(struct formula *f);
 /* The place of a node in the file. */
 struct srcloc formula_loc(const struct formula *f, const struct formula_node *n);

@@ -1,4 +1,4 @@
-#include "toml_model/measure.h"
+#include "formula/measure.h"
 
 #include <dse/desc.h>
 #include <ctype.h>

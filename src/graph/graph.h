@@ -1,0 +1,89 @@
+/* The operations of a closed form, with everything shared: what the formulas of an equation file become.
+ *
+ * A node is an operation on nodes before it, so that their order is one in which they can be computed. The same operation on the
+ * same nodes is one node. What can be said at once is said at once: an operation on constants is a constant, and a choice whose
+ * condition is known is one of its sides. No sum is written in another order, so that whatever runs a graph (run.h: one point,
+ * block.h: many, box.h: intervals) gives the same bits.
+ *
+ * Two kinds of graph are made of the same nodes. That of a model has loops (SUM, MOST, LEAST over the elements of a domain) and
+ * numbers of "the element that the loop is at"; unroll.h makes of it the graph of one list of operators, which has neither. */
+#ifndef DSE_GRAPH_GRAPH_H
+#define DSE_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum graph_op {
+    GRAPH_CONSTANT,
+    GRAPH_INPUT,   /* `what`: whose number it is, as the one who made the graph counts them; `element`: of which element, or -1 */
+    GRAPH_CALL,    /* of the primitive `what` on args: it has no number of its own */
+    GRAPH_RESULT,  /* number `what` of the call args[0] */
+    GRAPH_ADD,
+    GRAPH_SUB,
+    GRAPH_MUL,
+    GRAPH_DIV,
+    GRAPH_POW,
+    GRAPH_LT, /* comparisons and logic give 0 or 1; what is no number counts as true, and compares as false but for != */
+    GRAPH_LE,
+    GRAPH_EQ,
+    GRAPH_NE,
+    GRAPH_AND,
+    GRAPH_OR,
+    GRAPH_MIN, /* the first, unless the second is less */
+    GRAPH_MAX,
+    GRAPH_NEGATE,
+    GRAPH_CEIL,
+    GRAPH_FLOOR,
+    GRAPH_ROUND, /* to the nearest, of two the even one */
+    GRAPH_ABS,
+    GRAPH_SQRT,
+    GRAPH_EXP,
+    GRAPH_LN,
+    GRAPH_LOG2,
+    GRAPH_LOG10,
+    GRAPH_KNOWN,  /* 1 for a number, 0 for none */
+    GRAPH_CHOOSE, /* args[1] where args[0] is not 0, else args[2] */
+    GRAPH_TOTAL,  /* of a model: args[0] summed over the domain `what`; over nothing 0, as the next two */
+    GRAPH_MOST,
+    GRAPH_LEAST,
+    GRAPH_OPS
+};
+
+enum { GRAPH_ARGUMENTS_MAX = 4 };
+
+struct graph_node {
+    uint8_t op;        /* enum graph_op */
+    uint8_t n_args;
+    uint16_t element1; /* INPUT: its element and 1; 0: none */
+    int32_t what;
+    int32_t args[GRAPH_ARGUMENTS_MAX];
+    double number; /* CONSTANT */
+};
+
+struct graph {
+    struct graph_node *nodes;
+    int n, capacity;
+    int32_t *table; /* of hashes: nodes, -1 where there is none */
+    int table_size;
+};
+
+void graph_init(struct graph *g);
+void graph_release(struct graph *g);
+
+/* The node of each; the same one where there is such a node already. */
+int graph_constant(struct graph *g, double x);
+int graph_input(struct graph *g, int what, int element);
+int graph_call(struct graph *g, int primitive, const int *args, int n);
+int graph_result(struct graph *g, int call, int which);
+int graph_make(struct graph *g, enum graph_op op, int a, int b);
+int graph_choose(struct graph *g, int condition, int yes, int no);
+/* TOTAL, MOST, LEAST. */
+int graph_loop(struct graph *g, enum graph_op op, int domain, int body);
+
+/* Is it a constant, and which? */
+bool graph_is_constant(const struct graph *g, int node, double *ret);
+/* What an operation on numbers gives; 0 for CONSTANT, INPUT, CALL, RESULT and loops. */
+double graph_apply(enum graph_op op, double a, double b, double c);
+
+#endif

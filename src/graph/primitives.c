@@ -1,0 +1,618 @@
+#include "graph/primitive.h"
+
+#include <dse/bound.h>
+#include <dse/num.h>
+#include <dse/units.h>
+
+#include <math.h>
+
+const struct group_row group_rows[GROUPS] = {
+    [GROUP_WORKLOAD] = {"workload", sizeof(struct dse_workload), dse_workload_params, NULL},
+    [GROUP_REQUEST] = {"request", sizeof(struct dse_request), dse_request_params, NULL},
+    [GROUP_MEMORY] = {"memory", sizeof(struct dse_dram), dse_dram_params, dse_dram_refuse},
+    [GROUP_CACHE] = {"cache", sizeof(struct dse_cache), dse_cache_params, NULL},
+    [GROUP_ECONOMICS] = {"economics", sizeof(struct dse_economics), dse_economics_params, NULL},
+};
+
+static const void *group_at(const struct group_places *g, enum group which, const void *params)
+{
+    return g->has[which] ? (const char *)params + g->offset[which] : NULL;
+}
+
+struct groups groups_of(const struct group_places *g, const void *params)
+{
+    return (struct groups){
+        .params = params,
+        .workload = group_at(g, GROUP_WORKLOAD, params),
+        .request = group_at(g, GROUP_REQUEST, params),
+        .memory = group_at(g, GROUP_MEMORY, params),
+        .cache = group_at(g, GROUP_CACHE, params),
+        .economics = group_at(g, GROUP_ECONOMICS, params),
+    };
+}
+
+bool groups_has(const struct group_places *g, unsigned groups)
+{
+    for (int i = 0; i < GROUPS; i++)
+        if (groups >> i & 1 && !g->has[i]) return false;
+    return true;
+}
+
+/* Shorthands of this file: a point's answers and a box's. */
+#define POINT(name) static void name(const struct groups *g, const double *a, double *ret)
+#define BOX(name) static void name(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
+#define NO_ARGUMENTS (void)a
+
+/* The interval of an argument. Where it may be no number, the numbers alone are meant. */
+static struct dse_interval iv(struct graph_range a)
+{
+    return range_is_nothing(a) ? dse_unbounded : dse_iv(a.lo, a.hi);
+}
+
+static struct graph_range hull(double x, double y)
+{
+    return isnan(x) || isnan(y) ? range_unknown : (struct graph_range){dse_min(x, y), dse_max(x, y), false, false};
+}
+
+/* ---- the workload ------------------------------------------------------------------------------------------------------------ */
+
+POINT(tokens)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_workload_tokens(g->workload);
+}
+
+BOX(tokens_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = range_iv(dse_workload_part_tokens(g->part));
+}
+
+POINT(chips)
+{
+    NO_ARGUMENTS;
+    ret[0] = (double)dse_workload_chips(g->workload);
+}
+
+BOX(chips_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull((double)dse_workload_chips(&g->part->lo), (double)dse_workload_chips(&g->part->hi));
+}
+
+POINT(passes)
+{
+    NO_ARGUMENTS;
+    ret[0] = (double)dse_workload_passes(g->workload);
+}
+
+BOX(passes_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull((double)dse_workload_passes(&g->part->least), (double)dse_workload_passes(&g->part->most));
+}
+
+POINT(footprint)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_workload_footprint(g->workload);
+}
+
+BOX(footprint_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(dse_workload_footprint(&g->part->least), dse_workload_footprint(&g->part->most));
+}
+
+POINT(row)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_kv_row_bytes(g->workload);
+}
+
+BOX(row_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(dse_kv_row_bytes(&g->part->lo), dse_kv_row_bytes(&g->part->hi));
+}
+
+static double footprint_with(const struct dse_workload *with, double positions)
+{
+    const double most = 1e15;
+    struct dse_workload w = *with;
+    w.context = (int64_t)(positions >= 0 && positions < most ? positions : most);
+    return dse_workload_footprint(&w);
+}
+
+POINT(footprint_at)
+{
+    ret[0] = footprint_with(g->workload, a[0]);
+}
+
+/* It grows with the positions; what is no number, and what is below 0, counts as the most. */
+BOX(footprint_at_box)
+{
+    const bool odd = a[0].none || !(a[0].lo >= 0);
+    ret[0] = hull(footprint_with(&g->part->least, odd ? 0 : a[0].lo),
+                  footprint_with(&g->part->most, odd ? (double)INFINITY : a[0].hi));
+}
+
+/* ---- the memory -------------------------------------------------------------------------------------------------------------- */
+
+POINT(peak)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_dram_peak(g->memory);
+}
+
+BOX(peak_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = range_iv(dse_dram_peak_bound(g->lo.memory, g->hi.memory));
+}
+
+POINT(rate)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_dram_stream_rate(g->memory);
+}
+
+BOX(rate_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = range_iv(dse_dram_stream_rate_bound(g->lo.memory, g->hi.memory));
+}
+
+POINT(stream)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_dram_stream_seconds(g->memory, 1);
+}
+
+BOX(stream_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = range_iv(dse_dram_stream_seconds_bound(g->lo.memory, g->hi.memory, dse_iv_of(1)));
+}
+
+POINT(capacity)
+{
+    NO_ARGUMENTS;
+    ret[0] = g->memory->capacity_gib * DSE_GIB;
+}
+
+BOX(capacity_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(g->lo.memory->capacity_gib * DSE_GIB, g->hi.memory->capacity_gib * DSE_GIB);
+}
+
+POINT(energy)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_dram_joules(g->memory, 1);
+}
+
+BOX(energy_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = range_iv(dse_dram_joules_bound(g->lo.memory, g->hi.memory, dse_iv_of(1)));
+}
+
+POINT(seconds)
+{
+    ret[0] = dse_dram_seconds(g->memory, a[0], a[1]);
+}
+
+/* Are they arguments of which the forms of dse/bound.h know something? */
+static bool positive(struct graph_range a)
+{
+    return !a.none && a.lo >= 0;
+}
+
+BOX(seconds_box)
+{
+    const bool known = positive(a[0]) && positive(a[1]) && a[1].lo > 0;
+    ret[0] = known ? range_iv(dse_dram_seconds_bound(g->lo.memory, g->hi.memory, iv(a[0]), iv(a[1]))) : range_unknown;
+}
+
+POINT(moved)
+{
+    ret[0] = dse_dram_moved(g->memory, a[0], a[1]);
+}
+
+BOX(moved_box)
+{
+    const bool known = positive(a[0]) && positive(a[1]) && a[1].lo > 0;
+    ret[0] = known ? range_iv(dse_dram_moved_bound(g->lo.memory, g->hi.memory, iv(a[0]), iv(a[1]))) : range_unknown;
+}
+
+/* ---- the cache: policies are choices, of which a box has one ------------------------------------------------------------------ */
+
+POINT(policy)
+{
+    NO_ARGUMENTS;
+    const struct dse_eviction *e = dse_eviction_at(g->cache->eviction);
+    ret[0] = e->keeps_all;
+    ret[1] = e->counts;
+    ret[2] = e->drained;
+    ret[3] = e->per_head;
+}
+
+BOX(policy_box)
+{
+    double at[PRIMITIVE_RESULTS_MAX];
+    NO_ARGUMENTS;
+    policy(&g->lo, NULL, at);
+    for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_of(at[i]);
+}
+
+POINT(selects)
+{
+    NO_ARGUMENTS;
+    const struct dse_eviction *e = dse_eviction_at(g->cache->eviction);
+    ret[0] = e->selects || e->reads_part;
+}
+
+BOX(selects_box)
+{
+    double at;
+    NO_ARGUMENTS;
+    selects(&g->lo, NULL, &at);
+    ret[0] = range_of(at);
+}
+
+POINT(widening)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_cache_widening(g->workload);
+}
+
+BOX(widening_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(dse_cache_widening(&g->part->lo), dse_cache_widening(&g->part->hi));
+}
+
+POINT(target)
+{
+    ret[0] = dse_cache_target(g->cache, a[0]);
+}
+
+/* By the ratio, by the length, or both: each grows with what it is of. */
+BOX(target_box)
+{
+    struct dse_cache lo = *g->lo.cache, hi = *g->hi.cache;
+    const bool by_ratio = lo.cache_length == 0, by_length = hi.cache_length > 0;
+    if (a[0].none) {
+        ret[0] = range_unknown;
+        return;
+    }
+    struct graph_range r = range_nothing;
+    if (by_length) {
+        lo.cache_length = dse_max_i64(1, lo.cache_length);
+        r = hull(dse_cache_target(&lo, a[0].lo), dse_cache_target(&hi, a[0].hi));
+    }
+    if (by_ratio) {
+        lo.cache_length = hi.cache_length = 0;
+        const struct graph_range ratio = hull(dse_cache_target(&lo, a[0].lo), dse_cache_target(&hi, a[0].hi));
+        r = (struct graph_range){dse_min(r.lo, ratio.lo), dse_max(r.hi, ratio.hi), ratio.none, false};
+    }
+    r.none = false;
+    ret[0] = a[0].lo >= 0 ? r : range_unknown;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------------------- */
+
+static const void *entry_at(const struct groups *g, double place)
+{
+    return *(const void *const *)(const void *)((const char *)g->params + (size_t)place);
+}
+
+double nm_of_metres(double metres)
+{
+    const double nm = 1e9, digits = 1e6;
+    return rint(metres * nm * digits) / digits;
+}
+
+static double ratio(const struct dse_technology *to, double metres, enum dse_tech_metric metric)
+{
+    return to->node_nm == nm_of_metres(metres) ? 1 : dse_tech_ratio(to, nm_of_metres(metres), metric);
+}
+
+POINT(technology)
+{
+    const struct dse_technology *t = entry_at(g, a[0]);
+    ret[0] = ratio(t, a[1], DSE_TECH_AREA);
+    ret[1] = ratio(t, a[1], DSE_TECH_SRAM_AREA);
+    ret[2] = ratio(t, a[1], DSE_TECH_ENERGY);
+    ret[3] = ratio(t, a[1], DSE_TECH_POWER);
+}
+
+/* At single numbers the answers are those of a point; else nothing is known of n of them. */
+static void box_of_point(const struct groups_box *g, const struct graph_range *a, const struct primitive *p, struct graph_range *ret)
+{
+    double at[PRIMITIVE_ARGUMENTS_MAX] = {0}, answer[PRIMITIVE_RESULTS_MAX];
+    bool single = true;
+    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX && p->arguments[i]; i++) {
+        single = single && !a[i].none && a[i].lo == a[i].hi;
+        at[i] = a[i].lo;
+    }
+    if (single) p->of(&g->lo, at, answer);
+    for (int i = 0; i < p->n_results; i++) ret[i] = single ? range_of(answer[i]) : range_unknown;
+}
+
+POINT(technology_node)
+{
+    const struct dse_technology *t = entry_at(g, a[0]);
+    ret[0] = t->node_nm * 1e-9;
+}
+
+POINT(sram_node)
+{
+    ret[0] = dse_sram_node_nm(entry_at(g, a[0])) * 1e-9;
+}
+
+/* ---- SRAM -------------------------------------------------------------------------------------------------------------------- */
+
+/* The macro of a[1] bytes in words of a[2]; its numbers are NaN where the table has none. */
+POINT(sram)
+{
+    struct dse_sram m = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
+    if (a[1] > 0 && a[2] > 0) dse_sram_at(entry_at(g, a[0]), a[1] / DSE_MIB, a[2] * DSE_BITS_PER_BYTE, &m);
+    ret[0] = m.area_mm2 * 1e-6;
+    ret[1] = m.read_pj * DSE_PICO;
+    ret[2] = m.leakage_mw / DSE_MW_PER_W;
+    ret[3] = m.dynamic_mw / DSE_MW_PER_W;
+}
+
+/* What a table does not give it gives at no point. `all`: there is a macro at all points. */
+static struct graph_range given(struct dse_interval v, double scale, bool all)
+{
+    if (isinf(v.lo) && isinf(v.hi)) return range_nothing;
+    const struct dse_interval scaled = dse_iv_scale(v, scale);
+    return (struct graph_range){scaled.lo, scaled.hi, !all, false};
+}
+
+BOX(sram_box)
+{
+    const struct dse_sram_table *t = entry_at(&g->lo, a[0].lo);
+    const struct dse_interval mib = {a[1].lo / DSE_MIB, a[1].hi / DSE_MIB},
+                              bits = {a[2].lo * DSE_BITS_PER_BYTE, a[2].hi * DSE_BITS_PER_BYTE}; /* powers of two: exact */
+    struct dse_sram_bound b;
+    double least, most;
+    for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_unknown;
+    if (a[1].none || a[2].none || !(a[1].lo > 0) || !(a[2].lo > 0)) return;
+    dse_sram_range(t, &least, &most);
+    if (!dse_sram_bound(t, mib, bits, &b)) {
+        for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_nothing;
+        return;
+    }
+    struct dse_sram corner;
+    const bool all = dse_sram_at(t, mib.lo, bits.lo, &corner) && dse_sram_at(t, mib.hi, bits.hi, &corner);
+    ret[0] = given(b.area_mm2, 1e-6, all);
+    ret[1] = given(b.read_pj, DSE_PICO, all);
+    ret[2] = given(b.leakage_mw, 1 / DSE_MW_PER_W, all);
+    ret[3] = given(b.dynamic_mw, 1 / DSE_MW_PER_W, all);
+}
+
+/* ---- supply and die ---------------------------------------------------------------------------------------------------------- */
+
+/* Of a[0], published in a[1] at a[2], clocked at a[3]; no numbers where that is too fast. */
+POINT(supply)
+{
+    struct dse_supply s;
+    const bool ok = dse_supply_at(g->economics->costs, entry_at(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, a[3] / DSE_GIGA, &s);
+    ret[0] = ok ? s.volts : (double)NAN;
+    ret[1] = ok ? s.energy : (double)NAN;
+    ret[2] = ok ? s.leakage : (double)NAN;
+    ret[3] = ok ? s.clock_tree : (double)NAN;
+}
+
+static bool is_single(struct graph_range a)
+{
+    return !a.none && a.lo == a.hi;
+}
+
+BOX(supply_box)
+{
+    struct dse_supply_bound b;
+    for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_unknown;
+    if (!is_single(a[1]) || !is_single(a[2]) || a[3].none || !(a[3].lo > 0)) return;
+    const struct dse_interval ghz = is_single(a[3]) ? dse_iv_of(a[3].lo / DSE_GIGA) : dse_iv_div(iv(a[3]), dse_iv_of(DSE_GIGA));
+    if (!dse_supply_bound(g->lo.economics->costs, entry_at(&g->lo, a[0].lo), nm_of_metres(a[1].lo), a[2].lo / DSE_GIGA, ghz, &b)) {
+        for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_nothing;
+        return;
+    }
+    struct dse_supply fastest;
+    const bool all = dse_supply_at(g->lo.economics->costs, entry_at(&g->lo, a[0].lo), nm_of_metres(a[1].lo), a[2].lo / DSE_GIGA,
+                                   ghz.hi, &fastest);
+    const struct dse_interval numbers[] = {b.volts, b.energy, b.leakage, b.clock_tree};
+    for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = (struct graph_range){numbers[i].lo, numbers[i].hi, !all, false};
+}
+
+POINT(clock_share)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_physical(g->economics->costs, DSE_C_clock_share);
+}
+
+POINT(leakage_share)
+{
+    ret[0] = dse_by_node(g->economics->costs, DSE_C_leakage_share_65nm, nm_of_metres(a[0]));
+}
+
+POINT(interface_energy)
+{
+    ret[0] = dse_interface_joules(g->economics->costs, g->memory->memory, a[0]);
+}
+
+BOX(interface_box)
+{
+    const bool known = positive(a[0]) && !isnan(dse_interface_joules(g->lo.economics->costs, g->lo.memory->memory, 0));
+    ret[0] = known ? range_iv(dse_interface_joules_bound(g->lo.economics->costs, g->lo.memory->memory, iv(a[0]))) : range_unknown;
+}
+
+/* One array of a[0] square metres in the node a[1], with the interfaces of its memory. */
+POINT(die)
+{
+    struct dse_die d;
+    dse_die_at(g->economics->costs, DSE_AREA_DIE, a[0] * 1e6, 1, g->memory, nm_of_metres(a[1]), &d);
+    ret[0] = d.area_mm2 * 1e-6;
+    ret[1] = d.phy_mm2 * 1e-6;
+    ret[2] = dse_die_check(g->economics->costs, &d) == NULL;
+}
+
+BOX(die_box)
+{
+    struct dse_die_bound b, made;
+    for (int i = 0; i < 3; i++) ret[i] = range_unknown;
+    if (a[0].none || !(a[0].lo >= 0) || !is_single(a[1])) return;
+    const struct dse_interval core = dse_iv_scale(iv(a[0]), 1e6);
+    const struct dse_costs *book = g->lo.economics->costs;
+    const double nm = nm_of_metres(a[1].lo);
+    dse_die_bound(book, DSE_AREA_DIE, core, dse_iv_of(1), g->lo.memory, g->hi.memory, nm, false, &b);
+    const bool some = dse_die_bound(book, DSE_AREA_DIE, core, dse_iv_of(1), g->lo.memory, g->hi.memory, nm, true, &made);
+    struct dse_die largest;
+    dse_die_at(book, DSE_AREA_DIE, core.hi, 1, g->hi.memory, nm, &largest);
+    const struct dse_interval area = dse_iv_scale(b.area_mm2, 1e-6), phy = dse_iv_scale(b.phy_mm2, 1e-6);
+    ret[0] = (struct graph_range){area.lo, area.hi, isinf(area.hi), false};
+    ret[1] = (struct graph_range){phy.lo, phy.hi, isinf(phy.hi), false};
+    ret[2] = (struct graph_range){some && !dse_die_check(book, &largest), some, false, false};
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------------ */
+
+enum {
+    OF_WORKLOAD = 1 << GROUP_WORKLOAD,
+    OF_MEMORY = 1 << GROUP_MEMORY,
+    OF_CACHE = 1 << GROUP_CACHE,
+    OF_ECONOMICS = 1 << GROUP_ECONOMICS
+};
+
+enum {
+    P_TOKENS,
+    P_CHIPS,
+    P_PASSES,
+    P_FOOTPRINT,
+    P_ROW,
+    P_FOOTPRINT_AT,
+    P_PEAK,
+    P_RATE,
+    P_STREAM,
+    P_CAPACITY,
+    P_ENERGY,
+    P_SECONDS,
+    P_MOVED,
+    P_POLICY,
+    P_SELECTS,
+    P_WIDENING,
+    P_TARGET,
+    P_TECHNOLOGY,
+    P_TECHNOLOGY_NODE,
+    P_SRAM_NODE,
+    P_SRAM,
+    P_SUPPLY,
+    P_CLOCK_SHARE,
+    P_LEAKAGE_SHARE,
+    P_INTERFACE,
+    P_DIE
+};
+
+static void technology_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
+{
+    box_of_point(g, a, &primitives[P_TECHNOLOGY], ret);
+}
+
+static void technology_node_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
+{
+    box_of_point(g, a, &primitives[P_TECHNOLOGY_NODE], ret);
+}
+
+static void sram_node_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
+{
+    box_of_point(g, a, &primitives[P_SRAM_NODE], ret);
+}
+
+static void clock_share_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
+{
+    box_of_point(g, a, &primitives[P_CLOCK_SHARE], ret);
+}
+
+static void leakage_share_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
+{
+    box_of_point(g, a, &primitives[P_LEAKAGE_SHARE], ret);
+}
+
+const struct primitive primitives[] = {
+    [P_TOKENS] = {{NULL}, OF_WORKLOAD, 1, tokens, tokens_box},
+    [P_CHIPS] = {{NULL}, OF_WORKLOAD, 1, chips, chips_box},
+    [P_PASSES] = {{NULL}, OF_WORKLOAD, 1, passes, passes_box},
+    [P_FOOTPRINT] = {{NULL}, OF_WORKLOAD, 1, footprint, footprint_box},
+    [P_ROW] = {{NULL}, OF_WORKLOAD, 1, row, row_box},
+    [P_FOOTPRINT_AT] = {{"1"}, OF_WORKLOAD, 1, footprint_at, footprint_at_box},
+    [P_PEAK] = {{NULL}, OF_MEMORY, 1, peak, peak_box},
+    [P_RATE] = {{NULL}, OF_MEMORY, 1, rate, rate_box},
+    [P_STREAM] = {{NULL}, OF_MEMORY, 1, stream, stream_box},
+    [P_CAPACITY] = {{NULL}, OF_MEMORY, 1, capacity, capacity_box},
+    [P_ENERGY] = {{NULL}, OF_MEMORY, 1, energy, energy_box},
+    [P_SECONDS] = {{"B", "B"}, OF_MEMORY, 1, seconds, seconds_box},
+    [P_MOVED] = {{"B", "B"}, OF_MEMORY, 1, moved, moved_box},
+    [P_POLICY] = {{NULL}, OF_CACHE, 4, policy, policy_box},
+    [P_SELECTS] = {{NULL}, OF_CACHE, 1, selects, selects_box},
+    [P_WIDENING] = {{NULL}, OF_CACHE | OF_WORKLOAD, 1, widening, widening_box},
+    [P_TARGET] = {{"1"}, OF_CACHE, 1, target, target_box},
+    [P_TECHNOLOGY] = {{"@technologies", "m"}, 0, 4, technology, technology_box},
+    [P_TECHNOLOGY_NODE] = {{"@technologies"}, 0, 1, technology_node, technology_node_box},
+    [P_SRAM_NODE] = {{"@srams"}, 0, 1, sram_node, sram_node_box},
+    [P_SRAM] = {{"@srams", "B", "B"}, 0, 4, sram, sram_box},
+    [P_SUPPLY] = {{"@technologies", "m", "Hz", "Hz"}, OF_ECONOMICS, 4, supply, supply_box},
+    [P_CLOCK_SHARE] = {{NULL}, OF_ECONOMICS, 1, clock_share, clock_share_box},
+    [P_LEAKAGE_SHARE] = {{"m"}, OF_ECONOMICS, 1, leakage_share, leakage_share_box},
+    [P_INTERFACE] = {{"1"}, OF_ECONOMICS | OF_MEMORY, 1, interface_energy, interface_box},
+    [P_DIE] = {{"m2", "m"}, OF_ECONOMICS | OF_MEMORY, 3, die, die_box},
+};
+
+const struct answer answers[] = {
+    {"workload.tokens", "1", "tokens that a step yields", P_TOKENS, 0},
+    {"workload.chips", "1", "chips: the product of the degrees of parallelism", P_CHIPS, 0},
+    {"workload.passes", "1", "passes of a step in which a chip works", P_PASSES, 0},
+    {"workload.footprint", "B", "weights and KV cache in the memory of the fullest chip", P_FOOTPRINT, 0},
+    {"workload.row", "B", "a key or a value of one position, layer and head", P_ROW, 0},
+    {"memory.peak", "B/s", "peak bandwidth", P_PEAK, 0},
+    {"memory.rate", "B/s", "bandwidth that long streams reach", P_RATE, 0},
+    {"memory.stream", "s/B", "time per byte of a long stream", P_STREAM, 0},
+    {"memory.capacity", "B", "capacity_gib", P_CAPACITY, 0},
+    {"memory.energy", "J/B", "energy per byte moved", P_ENERGY, 0},
+    {"cache.keeps_all", "1", "1 without eviction, else 0", P_POLICY, 0},
+    {"cache.counts", "1", "1 where a count, or a sum, is kept for each position", P_POLICY, 1},
+    {"cache.drained", "1", "1 where a step's probabilities are counted after all are known", P_POLICY, 2},
+    {"cache.per_head", "1", "1 where every KV head decides for itself", P_POLICY, 3},
+    {"cache.selects", "1", "1 where the policy selects from a prompt, or reads a part of the cache", P_SELECTS, 0},
+    {"cache.widening", "1", "operations that dequantize an element of a cache with scales", P_WIDENING, 0},
+    {"economics.clock_share", "1", "share of the clock tree in a chip's dynamic power", P_CLOCK_SHARE, 0},
+    {"memory_seconds", "s", "time to move `bytes` in accesses of `access` bytes", P_SECONDS, 0},
+    {"memory_moved", "B", "bytes on the bus to fetch `bytes` in accesses of `access` bytes", P_MOVED, 0},
+    {"footprint", "B", "workload.footprint with `positions` in the cache", P_FOOTPRINT_AT, 0},
+    {"cache_target", "1", "positions that stay of `positions`", P_TARGET, 0},
+    {"technology_area", "1", "area in the technology over area in a node", P_TECHNOLOGY, 0},
+    {"technology_sram_area", "1", "SRAM area in the technology over SRAM area in a node", P_TECHNOLOGY, 1},
+    {"technology_energy", "1", "energy of an operation in the technology over energy in a node", P_TECHNOLOGY, 2},
+    {"technology_power", "1", "power in the technology over power in a node", P_TECHNOLOGY, 3},
+    {"technology_node", "m", "the node of the technology", P_TECHNOLOGY_NODE, 0},
+    {"sram_node", "m", "the node of the table", P_SRAM_NODE, 0},
+    {"sram_area", "m2", "area of a macro of `bytes`, in words of `word` bytes", P_SRAM, 0},
+    {"sram_read", "J", "energy of reading one word of the macro", P_SRAM, 1},
+    {"sram_leakage", "W", "leakage of the macro", P_SRAM, 2},
+    {"sram_dynamic", "W", "dynamic power of the macro under the load of its paper", P_SRAM, 3},
+    {"supply_volts", "V", "supply voltage that a clock needs, for a chip published in a node at a clock", P_SUPPLY, 0},
+    {"supply_energy", "1", "energy of an operation over energy at the nominal supply", P_SUPPLY, 1},
+    {"supply_leakage", "1", "leakage over leakage at the nominal supply", P_SUPPLY, 2},
+    {"supply_clock", "1", "energy of a clock edge over energy at the nominal supply", P_SUPPLY, 3},
+    {"leakage_share", "1", "share of leakage in the power of a chip in a node", P_LEAKAGE_SHARE, 0},
+    {"interface_energy", "J/B", "on-die energy of a byte to or from DRAM; the argument scales a hop of 12 nm", P_INTERFACE, 0},
+    {"die_area", "m2", "area of a die: `core` of logic and SRAM, and the memory interfaces", P_DIE, 0},
+    {"die_phy", "m2", "area of the die's memory interfaces", P_DIE, 1},
+    {"die_fits", "1", "1 if such a die can be made, else 0", P_DIE, 2},
+    {NULL, NULL, NULL, 0, 0},
+};

@@ -1,0 +1,220 @@
+#include "graph/range.h"
+
+#include <math.h>
+
+typedef struct graph_range range;
+
+static const double infinite = (double)INFINITY;
+
+/* Is it one number at all points? Then the operation on points says what there is, and nothing is rounded outward. */
+static bool is_single(range a)
+{
+    return !a.none && a.lo == a.hi;
+}
+
+/* The same, and zeros have one sign. */
+static bool is_exact(range a)
+{
+    return is_single(a) && (a.lo != 0 || !a.minus_zero);
+}
+
+static range hull(range a, range b)
+{
+    return (range){dse_min(a.lo, b.lo), dse_max(a.hi, b.hi), a.none || b.none, a.minus_zero || b.minus_zero};
+}
+
+static range truth(bool may_be_true, bool may_be_false)
+{
+    return (range){may_be_false ? 0 : 1, may_be_true ? 1 : 0, false, false};
+}
+
+static bool may_be_infinite(range a)
+{
+    return a.lo == -infinite || a.hi == infinite;
+}
+
+static bool has_zero(range a)
+{
+    return a.lo <= 0 && a.hi >= 0;
+}
+
+/* ---- arithmetic --------------------------------------------------------------------------------------------------------------- */
+
+static bool may_be_negative(range a)
+{
+    return a.lo < 0 || (a.minus_zero && has_zero(a));
+}
+
+static range sum(range a, range b)
+{
+    const double lo = a.lo + b.lo, hi = a.hi + b.hi;
+    const bool opposite = (a.lo == -infinite && b.hi == infinite) || (a.hi == infinite && b.lo == -infinite);
+    return (range){isnan(lo) ? -infinite : dse_below(lo, 1), isnan(hi) ? infinite : dse_above(hi, 1),
+                   a.none || b.none || opposite, a.minus_zero && b.minus_zero};
+}
+
+static range negative(range a)
+{
+    return (range){-a.hi, -a.lo, a.none, true};
+}
+
+static range product(range a, range b)
+{
+    const bool no_number = (has_zero(a) && may_be_infinite(b)) || (has_zero(b) && may_be_infinite(a));
+    const struct dse_interval p = dse_iv_mul(dse_iv(a.lo, a.hi), dse_iv(b.lo, b.hi));
+    return (range){p.lo, p.hi, a.none || b.none || no_number, may_be_negative(a) || may_be_negative(b)};
+}
+
+/* A division by zero is infinite, of the sign of the zero, or no number. */
+static range quotient(range a, range b)
+{
+    const bool by_zero = has_zero(b), signs = may_be_negative(a) || may_be_negative(b);
+    const bool none = a.none || b.none || (by_zero && has_zero(a)) || (may_be_infinite(a) && may_be_infinite(b));
+    if (by_zero && (signs || b.hi == 0)) return (range){-infinite, infinite, none, true};
+    const struct dse_interval q = dse_iv_div(dse_iv(a.lo, a.hi), dse_iv(b.lo, b.hi));
+    return (range){q.lo, q.hi, none, signs};
+}
+
+static range hull_of_powers(range a, range b)
+{
+    const double p[] = {pow(a.lo, b.lo), pow(a.lo, b.hi), pow(a.hi, b.lo), pow(a.hi, b.hi)};
+    range r = {infinite, -infinite, may_be_infinite(a) || may_be_infinite(b), false};
+    for (int i = 0; i < 4; i++) {
+        if (isnan(p[i])) return range_unknown;
+        r.lo = dse_min(r.lo, p[i]);
+        r.hi = dse_max(r.hi, p[i]);
+    }
+    return (range){dse_below(r.lo, 4), dse_above(r.hi, 4), r.none, false};
+}
+
+/* Of a positive base it is monotone in both; of another one only whole powers are followed. */
+static range power(range a, range b)
+{
+    if (a.lo > 0 || (a.lo == 0 && !a.minus_zero && b.lo > 0 && !may_be_infinite(a) && !may_be_infinite(b))) return hull_of_powers(a, b);
+    if (!is_single(b) || !(b.lo >= 0) || b.lo != floor(b.lo) || may_be_infinite(b)) return range_unknown;
+    if (b.lo == 0) return range_of(1);
+    const bool even = fmod(b.lo, 2) == 0;
+    const struct dse_interval base = even ? dse_iv_abs(dse_iv(a.lo, a.hi)) : dse_iv(a.lo, a.hi);
+    return (range){dse_below(pow(base.lo, b.lo), 4), dse_above(pow(base.hi, b.lo), 4), false, true};
+}
+
+/* ---- comparisons, logic, choices ----------------------------------------------------------------------------------------------- */
+
+static range less(range a, range b, bool or_equal)
+{
+    const bool never = or_equal ? a.lo > b.hi : a.lo >= b.hi, always = or_equal ? a.hi <= b.lo : a.hi < b.lo;
+    return truth(!never, !always || a.none || b.none);
+}
+
+static range equal(range a, range b)
+{
+    const bool never = a.hi < b.lo || b.hi < a.lo;
+    return truth(!never, !(is_single(a) && is_single(b) && a.lo == b.lo));
+}
+
+static range unequal(range a, range b)
+{
+    const range e = equal(a, b);
+    return truth(e.lo == 0, e.hi == 1);
+}
+
+/* What is no number counts as true. */
+static bool may_be_true(range a)
+{
+    return a.none || a.lo != 0 || a.hi != 0;
+}
+
+static bool may_be_false(range a)
+{
+    return has_zero(a);
+}
+
+static range choose(range condition, range yes, range no)
+{
+    if (!may_be_false(condition)) return yes;
+    return may_be_true(condition) ? hull(yes, no) : no;
+}
+
+/* min(a, b) is the first where one of the two is no number. */
+static range smaller(range a, range b, bool larger)
+{
+    const double lo = larger ? dse_max(a.lo, b.lo) : dse_min(a.lo, b.lo), hi = larger ? dse_max(a.hi, b.hi) : dse_min(a.hi, b.hi);
+    const range ordered = {lo, hi, a.none, a.minus_zero || b.minus_zero};
+    return range_is_nothing(a) ? a : b.none ? hull(ordered, a) : ordered;
+}
+
+/* ---- functions ---------------------------------------------------------------------------------------------------------------- */
+
+/* One that grows and has numbers from `least` on; `units`: by how much its values are off. */
+static range growing(enum graph_op op, range a, double least, double units)
+{
+    if (a.hi < least) return range_nothing;
+    const double lo = graph_apply(op, dse_max(a.lo, least), 0, 0), hi = graph_apply(op, a.hi, 0, 0);
+    return (range){dse_below(lo, units), dse_above(hi, units), a.none || a.lo < least, may_be_negative(a)};
+}
+
+static range magnitude(range a)
+{
+    const struct dse_interval m = dse_iv_abs(dse_iv(a.lo, a.hi));
+    return (range){m.lo + 0.0, m.hi + 0.0, a.none, false}; /* of -0, too, the magnitude is 0 */
+}
+
+static range known(range a)
+{
+    return truth(!range_is_nothing(a), a.none);
+}
+
+static range function(enum graph_op op, range a)
+{
+    switch (op) {
+    case GRAPH_NEGATE: return negative(a);
+    case GRAPH_CEIL:
+    case GRAPH_FLOOR:
+    case GRAPH_ROUND: return growing(op, a, -infinite, 0);
+    case GRAPH_ABS: return magnitude(a);
+    case GRAPH_SQRT: return growing(op, a, 0, 1);
+    case GRAPH_EXP: return growing(op, a, -infinite, 4);
+    case GRAPH_LN:
+    case GRAPH_LOG2:
+    case GRAPH_LOG10: return growing(op, a, 0, 4);
+    default: return range_unknown;
+    }
+}
+
+/* Of operands that have numbers somewhere. */
+static range arithmetic(enum graph_op op, range a, range b)
+{
+    switch (op) {
+    case GRAPH_ADD: return sum(a, b);
+    case GRAPH_SUB: return sum(a, negative(b));
+    case GRAPH_MUL: return product(a, b);
+    case GRAPH_DIV: return quotient(a, b);
+    case GRAPH_POW: return power(a, b);
+    default: return function(op, a);
+    }
+}
+
+static range logic(enum graph_op op, range a, range b)
+{
+    switch (op) {
+    case GRAPH_LT:
+    case GRAPH_LE: return less(a, b, op == GRAPH_LE);
+    case GRAPH_EQ: return equal(a, b);
+    case GRAPH_NE: return unequal(a, b);
+    case GRAPH_AND: return truth(may_be_true(a) && may_be_true(b), may_be_false(a) || may_be_false(b));
+    default: return truth(may_be_true(a) || may_be_true(b), may_be_false(a) && may_be_false(b));
+    }
+}
+
+struct graph_range range_apply(enum graph_op op, struct graph_range a, struct graph_range b, struct graph_range c)
+{
+    const bool two = op < GRAPH_NEGATE;
+    if (op == GRAPH_KNOWN) return known(a);
+    if (op == GRAPH_CHOOSE) return choose(a, b, c);
+    if (op >= GRAPH_LT && op <= GRAPH_OR) return logic(op, a, b);
+    if (op == GRAPH_MIN || op == GRAPH_MAX) return smaller(a, b, op == GRAPH_MAX);
+    if (op == GRAPH_POW && (a.none || b.none)) return range_unknown; /* 1 to the power of nothing is 1 */
+    if (range_is_nothing(a) || (two && range_is_nothing(b))) return range_nothing;
+    if (is_exact(a) && (!two || is_exact(b))) return range_of(graph_apply(op, a.lo, b.lo, 0));
+    return arithmetic(op, a, b);
+}

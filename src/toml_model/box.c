@@ -1,0 +1,181 @@
+/* Bounds over a box of design points: the graph of the model over intervals. */
+#include "toml_model/internal.h"
+
+#include "base/xalloc.h"
+
+#include <dse/bound.h>
+#include <dse/units.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One part of a box: all its points have the same operators. */
+struct box {
+    const struct toml_model *m;
+    struct groups_box groups;
+    const struct plan *plan;
+    struct dse_oplist least, most;
+    struct graph_range *range; /* by slot */
+};
+
+/* ---- the graph --------------------------------------------------------------------------------------------------------------- */
+
+static void load(const struct box *b)
+{
+    for (int i = 0; i < b->plan->n_main; i++) {
+        const struct plan_input *in = &b->plan->inputs[i];
+        const double x = point_input(b->m, in, b->groups.lo.params, &b->least), y = point_input(b->m, in, b->groups.hi.params, &b->most);
+        b->range[in->slot] = isnan(x) || isnan(y) ? range_unknown : (struct graph_range){dse_min(x, y), dse_max(x, y), false, signbit(x) || signbit(y)};
+    }
+}
+
+static void call(const struct box *b, const struct graph_node *n, int to)
+{
+    struct graph_range a[GRAPH_ARGUMENTS_MAX] = {{0}};
+    for (int k = 0; k < n->n_args; k++) a[k] = b->range[b->plan->slots.of[n->args[k]]];
+    primitives[n->what].bound(&b->groups, a, &b->range[to]);
+}
+
+static struct graph_range argument(const struct box *b, const struct graph_node *n, int k)
+{
+    return k < n->n_args ? b->range[b->plan->slots.of[n->args[k]]] : range_of(0);
+}
+
+static void run(const struct box *b)
+{
+    const struct graph *g = &b->plan->graph;
+    for (int i = 0; i < g->n; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        const int to = b->plan->slots.of[i];
+        if (n->op == GRAPH_CONSTANT)
+            b->range[to] = range_of(n->number);
+        else if (n->op == GRAPH_CALL)
+            call(b, n, to);
+        else if (n->op != GRAPH_INPUT && n->op != GRAPH_RESULT)
+            b->range[to] = range_apply((enum graph_op)n->op, argument(b, n, 0), argument(b, n, 1), argument(b, n, 2));
+    }
+}
+
+static struct graph_range of(const struct box *b, int equation)
+{
+    if (equation < 0) return range_unknown;
+    return b->range[b->plan->slots.of[b->plan->equations[equation]]];
+}
+
+/* ---- metrics ----------------------------------------------------------------------------------------------------------------- */
+
+/* Of the points that have a number; what is no number is not stored, and neither is what is infinite. */
+static struct dse_interval numbers(struct graph_range r)
+{
+    return range_is_nothing(r) ? dse_unbounded : dse_iv(r.lo, r.hi);
+}
+
+static struct dse_interval total(const struct box *b, enum total t, double scale)
+{
+    const struct dse_interval v = numbers(of(b, b->m->totals[t]));
+    return scale == 1 ? v : dse_iv_scale(v, scale);
+}
+
+static struct dse_interval tokens_of(const struct box *b)
+{
+    return b->m->totals[TOTAL_TOKENS] < 0 ? dse_workload_part_tokens(b->groups.part) : total(b, TOTAL_TOKENS, 1);
+}
+
+/* The bills of both ends. False: nothing is known of them. */
+static bool bills(const struct box *b, struct dse_bill *lo, struct dse_bill *hi)
+{
+    if (b->m->totals[TOTAL_DIE] < 0) return false;
+    const struct graph_range node = of(b, b->m->totals[TOTAL_NODE]);
+    const struct dse_interval die = total(b, TOTAL_DIE, 1e6);
+    struct dse_interval chips = total(b, TOTAL_CHIPS, 1);
+    if (b->m->totals[TOTAL_CHIPS] < 0 && b->groups.part)
+        chips = dse_iv((double)dse_workload_chips(&b->groups.part->lo), (double)dse_workload_chips(&b->groups.part->hi));
+    else if (b->m->totals[TOTAL_CHIPS] < 0)
+        chips = dse_iv_of(1);
+    if (node.none || node.lo != node.hi || isinf(die.hi) || isinf(chips.hi)) return false;
+    const double nm = nm_of_metres(node.lo);
+    *lo = dse_bill_of_chip(b->groups.lo.economics, chips.lo, die.lo, nm, b->groups.lo.memory);
+    *hi = dse_bill_of_chip(b->groups.hi.economics, chips.hi, die.hi, nm, b->groups.hi.memory);
+    return true;
+}
+
+static void common(const struct box *b, struct dse_common *floor, struct dse_common *ceiling)
+{
+    struct dse_totals_bound t = dse_totals_unknown();
+    struct dse_bill lo, hi;
+    t.tokens = tokens_of(b);
+    t.seconds = total(b, TOTAL_TIME, 1);
+    t.attention_s = total(b, TOTAL_ATTENTION, 1);
+    t.joules = total(b, TOTAL_ENERGY, 1);
+    t.bytes = total(b, TOTAL_BYTES, 1);
+    t.ops = total(b, TOTAL_OPS, 1);
+    t.peak_ops = total(b, TOTAL_PEAK_OPS, 1);
+    t.peak_bytes = total(b, TOTAL_PEAK_BYTES, 1);
+    t.area_mm2 = total(b, TOTAL_AREA, 1e6);
+    if (bills(b, &lo, &hi)) {
+        t.bill_lo = &lo;
+        t.bill_hi = &hi;
+    }
+    dse_totals_narrow(&t);
+    dse_common_bound(&t, floor, ceiling);
+}
+
+static void own(const struct box *b, void *floor, void *ceiling)
+{
+    for (int i = 0; i < b->m->n_own; i++) {
+        const struct own_metric *o = &b->m->own[i];
+        const struct graph_range r = of(b, o->equation);
+        double *lo = (double *)(void *)((char *)floor + o->offset), *hi = (double *)(void *)((char *)ceiling + o->offset);
+        if (!range_is_nothing(r)) dse_bound_set(lo, hi, dse_iv(r.lo / o->scale, r.hi / o->scale));
+    }
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
+
+/* Does the file's check refuse all points? */
+static bool is_refused(const struct box *b)
+{
+    for (int i = 0; i < b->m->n_conditions; i++) {
+        const struct graph_range holds = of(b, b->m->conditions[i].equation);
+        if (range_is_nothing(holds) || (holds.lo == 0 && holds.hi == 0)) return true;
+    }
+    return false;
+}
+
+static bool bound_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part,
+                       void *floor, void *ceiling)
+{
+    struct box *b = xcalloc(1, sizeof *b);
+    struct signature s;
+    b->m = m;
+    b->groups = (struct groups_box){groups_of(&m->groups, lo), groups_of(&m->groups, hi), part};
+    if (m->expands) dse_workload_part_expand(part, -1, -1, &b->least, &b->most);
+    signature_of(m->expands ? &b->least : NULL, &s);
+    b->plan = plan_find_chosen(m, m->expands ? &b->least : NULL, &s, lo);
+    b->range = xcalloc((size_t)b->plan->slots.n + 1, sizeof *b->range);
+    load(b);
+    run(b);
+    const bool some = !is_refused(b);
+    if (some) {
+        common(b, floor, ceiling);
+        own(b, floor, ceiling);
+    }
+    free(b->range);
+    free(b);
+    return some;
+}
+
+/* dse_bound_parts calls back without a word of whose model it is. */
+static _Thread_local const struct toml_model *bounded;
+
+static bool bound_bounded(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling)
+{
+    return bound_part(bounded, lo, hi, part, floor, ceiling);
+}
+
+bool point_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    if (!m->groups.has[GROUP_WORKLOAD]) return bound_part(m, lo, hi, NULL, floor, ceiling);
+    bounded = m;
+    return dse_bound_parts(&m->desc, m->groups.offset[GROUP_WORKLOAD], lo, hi, bound_bounded, floor, ceiling);
+}

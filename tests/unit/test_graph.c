@@ -1,0 +1,201 @@
+/* Random graphs: a program for one point gives what a plain walk gives, to the bit, and ranges hold all points of their box. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "graph/program.h"
+#include "graph/range.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INPUTS = 5, NODES = 60, POINTS = 40, GRAPHS = 4000 };
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t random_u64(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static int below(int n)
+{
+    return (int)(random_u64() % (uint64_t)n);
+}
+
+static double random_number(void)
+{
+    static const double odd[] = {0, 1, -1, 2, 0.5, 3, -2, 1e3, 1e-3, -0.0};
+    return below(4) == 0 ? odd[below(10)] : ((double)(random_u64() >> 11) * 0x1p-53 - 0.3) * 8;
+}
+
+static int random_node(struct graph *g)
+{
+    const int n = g->n, a = below(n), b = below(n);
+    const enum graph_op op = (enum graph_op)(GRAPH_ADD + below(GRAPH_CHOOSE - GRAPH_ADD + 1));
+    switch (below(8)) {
+    case 0: return graph_constant(g, random_number());
+    case 1: return graph_choose(g, a, b, below(n));
+    default: return op == GRAPH_CHOOSE ? graph_choose(g, a, b, below(n)) : graph_make(g, op, a, b);
+    }
+}
+
+static void random_graph(struct graph *g)
+{
+    graph_init(g);
+    for (int i = 0; i < INPUTS; i++) graph_input(g, i, -1);
+    for (int i = 0; i < NODES; i++) random_node(g);
+}
+
+static void walk(const struct graph *g, const double *inputs, double *v)
+{
+    for (int i = 0; i < g->n; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        if (n->op == GRAPH_CONSTANT)
+            v[i] = n->number;
+        else if (n->op == GRAPH_INPUT)
+            v[i] = inputs[n->what];
+        else
+            v[i] = graph_apply((enum graph_op)n->op, v[n->args[0]], v[n->args[n->n_args > 1]], v[n->args[n->n_args > 2 ? 2 : 0]]);
+    }
+}
+
+static void ranges(const struct graph *g, const double *lo, const double *hi, struct graph_range *r)
+{
+    const struct graph_range zero = range_of(0);
+    for (int i = 0; i < g->n; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        if (n->op == GRAPH_CONSTANT)
+            r[i] = range_of(n->number);
+        else if (n->op == GRAPH_INPUT)
+            r[i] = (struct graph_range){lo[n->what], hi[n->what], false, signbit(lo[n->what]) || signbit(hi[n->what])};
+        else
+            r[i] = range_apply((enum graph_op)n->op, r[n->args[0]], n->n_args > 1 ? r[n->args[1]] : zero,
+                               n->n_args > 2 ? r[n->args[2]] : zero);
+    }
+}
+
+static bool same(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static void program__gives_what_a_walk_gives(void **unused)
+{
+    (void)unused;
+    for (int trial = 0; trial < GRAPHS; trial++) {
+        struct graph g;
+        struct slots s;
+        struct program first, second;
+        double v[INPUTS + NODES + 1], inputs[INPUTS];
+        random_graph(&g);
+        slots_make(&g, &s);
+        double *slots = slots_numbers(&s, &g);
+        bool made[INPUTS + NODES + 1] = {false};
+        const int roots[] = {g.n - 1, below(g.n), -1, below(g.n)}, more[] = {below(g.n), below(g.n)};
+        program_make(&g, &s, roots, 4, made, &first);
+        program_make(&g, &s, more, 2, made, &second);
+        for (int p = 0; p < POINTS; p++) {
+            for (int i = 0; i < INPUTS; i++) slots[s.of[i]] = inputs[i] = random_number();
+            program_run(&first, slots, NULL);
+            walk(&g, inputs, v);
+            for (int i = 0; i < 4; i++)
+                if (roots[i] >= 0) assert_true(same(slots[s.of[roots[i]]], v[roots[i]]));
+            program_run(&second, slots, NULL);
+            for (int i = 0; i < 2; i++) assert_true(same(slots[s.of[more[i]]], v[more[i]]));
+        }
+        free(slots);
+        program_release(&first);
+        program_release(&second);
+        slots_release(&s);
+        graph_release(&g);
+    }
+}
+
+static void assert_in(const struct graph *g, const struct graph_range *r, const double *v)
+{
+    for (int i = 0; i < g->n; i++) {
+        if (isnan(v[i]) ? !r[i].none : !(r[i].lo <= v[i] && v[i] <= r[i].hi))
+            fail_msg("op %d gives %.17g, not in [%.17g, %.17g]%s", g->nodes[i].op, v[i], r[i].lo, r[i].hi, r[i].none ? " or none" : "");
+    }
+}
+
+static void range__holds_all_points_of_its_box(void **unused)
+{
+    (void)unused;
+    for (int trial = 0; trial < GRAPHS; trial++) {
+        struct graph g;
+        struct graph_range r[INPUTS + NODES + 1];
+        double v[INPUTS + NODES + 1], lo[INPUTS], hi[INPUTS], inputs[INPUTS];
+        random_graph(&g);
+        for (int i = 0; i < INPUTS; i++) {
+            const double a = random_number(), b = below(3) == 0 ? a : random_number();
+            lo[i] = fmin(a, b);
+            hi[i] = fmax(a, b);
+        }
+        ranges(&g, lo, hi, r);
+        for (int p = 0; p < POINTS; p++) {
+            for (int i = 0; i < INPUTS; i++) {
+                const double t = (double)(random_u64() >> 11) * 0x1p-53;
+                inputs[i] = p == 0 ? lo[i] : p == 1 ? hi[i] : fmin(hi[i], lo[i] + t * (hi[i] - lo[i]));
+            }
+            walk(&g, inputs, v);
+            assert_in(&g, r, v);
+        }
+        graph_release(&g);
+    }
+}
+
+/* But for what zeros of unknown signs are divided by. */
+static void range__of_a_point_is_its_number(void **unused)
+{
+    (void)unused;
+    int exact = 0, all = 0;
+    for (int trial = 0; trial < GRAPHS; trial++) {
+        struct graph g;
+        struct graph_range r[INPUTS + NODES + 1];
+        double v[INPUTS + NODES + 1], inputs[INPUTS];
+        random_graph(&g);
+        for (int i = 0; i < INPUTS; i++) inputs[i] = random_number();
+        walk(&g, inputs, v);
+        ranges(&g, inputs, inputs, r);
+        assert_in(&g, r, v);
+        for (int i = 0; i < g.n; i++) exact += r[i].lo == r[i].hi || range_is_nothing(r[i]), all++;
+        graph_release(&g);
+    }
+    assert_true(exact > 0.9 * all);
+    print_message("%d of %d exact\n", exact, all);
+}
+
+static void graph__makes_the_same_node_once(void **unused)
+{
+    (void)unused;
+    struct graph g;
+    graph_init(&g);
+    const int x = graph_input(&g, 0, -1), y = graph_input(&g, 1, -1);
+    const int sum = graph_make(&g, GRAPH_ADD, x, y);
+    assert_int_equal(graph_make(&g, GRAPH_ADD, x, y), sum);
+    assert_int_equal(graph_input(&g, 1, -1), y);
+    assert_int_not_equal(graph_input(&g, 1, 0), y);
+    assert_int_equal(graph_make(&g, GRAPH_MUL, sum, graph_constant(&g, 1)), sum);
+    assert_int_equal(graph_make(&g, GRAPH_MUL, graph_constant(&g, 2), graph_constant(&g, 3)), graph_constant(&g, 6));
+    assert_int_equal(graph_choose(&g, graph_constant(&g, 0), x, y), y);
+    assert_int_equal(graph_make(&g, GRAPH_AND, x, graph_constant(&g, 0)), graph_constant(&g, 0));
+    graph_release(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graph__makes_the_same_node_once),
+        cmocka_unit_test(program__gives_what_a_walk_gives),
+        cmocka_unit_test(range__holds_all_points_of_its_box),
+        cmocka_unit_test(range__of_a_point_is_its_number),
+    };
+    return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
+}
