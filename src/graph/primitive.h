@@ -60,6 +60,8 @@ struct primitive {
     void (*bound)(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret);
 };
 extern const struct primitive primitives[];
+/* The answers at one point, whose arguments are single numbers. */
+void primitive_at(const struct primitive *p, const struct groups *g, const struct graph_range *a, struct graph_range *ret);
 
 /* An answer of a primitive, as the language has it. A name with a dot is a quantity: it takes no arguments. */
 struct answer {

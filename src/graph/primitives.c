@@ -239,27 +239,11 @@ POINT(policy)
     ret[3] = e->per_head;
 }
 
-BOX(policy_box)
-{
-    double at[PRIMITIVE_RESULTS_MAX];
-    NO_ARGUMENTS;
-    policy(&g->lo, NULL, at);
-    for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_of(at[i]);
-}
-
 POINT(selects)
 {
     NO_ARGUMENTS;
     const struct dse_eviction *e = dse_eviction_at(g->cache->eviction);
     ret[0] = e->selects || e->reads_part;
-}
-
-BOX(selects_box)
-{
-    double at;
-    NO_ARGUMENTS;
-    selects(&g->lo, NULL, &at);
-    ret[0] = range_of(at);
 }
 
 POINT(widening)
@@ -329,17 +313,21 @@ POINT(technology)
     ret[3] = ratio(t, a[1], DSE_TECH_POWER);
 }
 
-/* At single numbers the answers are those of a point; else nothing is known of n of them. */
-static void box_of_point(const struct groups_box *g, const struct graph_range *a, const struct primitive *p, struct graph_range *ret)
+void primitive_at(const struct primitive *p, const struct groups *g, const struct graph_range *a, struct graph_range *ret)
 {
     double at[PRIMITIVE_ARGUMENTS_MAX] = {0}, answer[PRIMITIVE_RESULTS_MAX];
+    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX && p->arguments[i]; i++) at[i] = a[i].lo;
+    p->of(g, at, answer);
+    for (int i = 0; i < p->n_results; i++) ret[i] = range_of(answer[i]);
+}
+
+/* Of what follows from choices, entries and single numbers alone: else nothing is known. */
+static void box_of_point(const struct groups_box *g, const struct graph_range *a, const struct primitive *p, struct graph_range *ret)
+{
     bool single = true;
-    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX && p->arguments[i]; i++) {
-        single = single && !a[i].none && a[i].lo == a[i].hi;
-        at[i] = a[i].lo;
-    }
-    if (single) p->of(&g->lo, at, answer);
-    for (int i = 0; i < p->n_results; i++) ret[i] = single ? range_of(answer[i]) : range_unknown;
+    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX && p->arguments[i]; i++) single = single && range_is_exact(a[i]);
+    for (int i = 0; i < p->n_results; i++) ret[i] = range_unknown;
+    if (single) primitive_at(p, &g->lo, a, ret);
 }
 
 POINT(technology_node)
@@ -519,30 +507,19 @@ enum {
     P_DIE
 };
 
-static void technology_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
-{
-    box_of_point(g, a, &primitives[P_TECHNOLOGY], ret);
-}
-
-static void technology_node_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
-{
-    box_of_point(g, a, &primitives[P_TECHNOLOGY_NODE], ret);
-}
-
-static void sram_node_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
-{
-    box_of_point(g, a, &primitives[P_SRAM_NODE], ret);
-}
-
-static void clock_share_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
-{
-    box_of_point(g, a, &primitives[P_CLOCK_SHARE], ret);
-}
-
-static void leakage_share_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret)
-{
-    box_of_point(g, a, &primitives[P_LEAKAGE_SHARE], ret);
-}
+#define CHOSEN(name, which) \
+    static void name##_box(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret) \
+    { \
+        box_of_point(g, a, &primitives[which], ret); \
+    }
+CHOSEN(policy, P_POLICY)
+CHOSEN(selects, P_SELECTS)
+CHOSEN(technology, P_TECHNOLOGY)
+CHOSEN(technology_node, P_TECHNOLOGY_NODE)
+CHOSEN(sram_node, P_SRAM_NODE)
+CHOSEN(clock_share, P_CLOCK_SHARE)
+CHOSEN(leakage_share, P_LEAKAGE_SHARE)
+#undef CHOSEN
 
 const struct primitive primitives[] = {
     [P_TOKENS] = {{NULL}, OF_WORKLOAD, 1, tokens, tokens_box},

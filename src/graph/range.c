@@ -12,12 +12,6 @@ static bool is_single(range a)
     return !a.none && a.lo == a.hi;
 }
 
-/* The same, and zeros have one sign. */
-static bool is_exact(range a)
-{
-    return is_single(a) && (a.lo != 0 || !a.minus_zero);
-}
-
 static range hull(range a, range b)
 {
     return (range){dse_min(a.lo, b.lo), dse_max(a.hi, b.hi), a.none || b.none, a.minus_zero || b.minus_zero};
@@ -211,10 +205,10 @@ struct graph_range range_apply(enum graph_op op, struct graph_range a, struct gr
     const bool two = op < GRAPH_NEGATE;
     if (op == GRAPH_KNOWN) return known(a);
     if (op == GRAPH_CHOOSE) return choose(a, b, c);
+    if (range_is_exact(a) && (!two || range_is_exact(b))) return range_of(graph_apply(op, a.lo, b.lo, 0));
     if (op >= GRAPH_LT && op <= GRAPH_OR) return logic(op, a, b);
     if (op == GRAPH_MIN || op == GRAPH_MAX) return smaller(a, b, op == GRAPH_MAX);
     if (op == GRAPH_POW && (a.none || b.none)) return range_unknown; /* 1 to the power of nothing is 1 */
     if (range_is_nothing(a) || (two && range_is_nothing(b))) return range_nothing;
-    if (is_exact(a) && (!two || is_exact(b))) return range_of(graph_apply(op, a.lo, b.lo, 0));
     return arithmetic(op, a, b);
 }

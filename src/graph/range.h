@@ -20,7 +20,7 @@ static const struct graph_range range_nothing = {(double)INFINITY, -(double)INFI
 
 static inline struct graph_range range_of(double x)
 {
-    return isnan(x) ? range_nothing : (struct graph_range){x, x, false, signbit(x) != 0};
+    return isnan(x) ? range_nothing : (struct graph_range){x, x, false, x == 0 && signbit(x) != 0};
 }
 
 /* Of an interval without points that have no number. */
@@ -32,6 +32,12 @@ static inline struct graph_range range_iv(struct dse_interval a)
 static inline bool range_is_nothing(struct graph_range a)
 {
     return a.lo > a.hi;
+}
+
+/* Is it one number at all points, to the bit? */
+static inline bool range_is_exact(struct graph_range a)
+{
+    return !a.none && a.lo == a.hi && (a.lo != 0 || !a.minus_zero);
 }
 
 /* Of an operation, with outward rounding where a, b and c are not single numbers: what graph_apply gives at any point. */

@@ -8,11 +8,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One part of a box: all its points have the same operators. */
 struct box {
     const struct toml_model *m;
     struct groups_box groups;
+    unsigned same; /* groups whose parameters are the same at both ends: 1 << enum group, or-ed */
     const struct plan *plan;
     struct dse_oplist least, most;
     struct graph_range *range; /* by slot */
@@ -32,8 +34,16 @@ static void load(const struct box *b)
 static void call(const struct box *b, const struct graph_node *n, int to)
 {
     struct graph_range a[GRAPH_ARGUMENTS_MAX] = {{0}};
-    for (int k = 0; k < n->n_args; k++) a[k] = b->range[b->plan->slots.of[n->args[k]]];
-    primitives[n->what].bound(&b->groups, a, &b->range[to]);
+    const struct primitive *p = &primitives[n->what];
+    bool single = (p->groups & ~b->same) == 0;
+    for (int k = 0; k < n->n_args; k++) {
+        a[k] = b->range[b->plan->slots.of[n->args[k]]];
+        single = single && range_is_exact(a[k]);
+    }
+    if (single)
+        primitive_at(p, &b->groups.lo, a, &b->range[to]);
+    else
+        p->bound(&b->groups, a, &b->range[to]);
 }
 
 static struct graph_range argument(const struct box *b, const struct graph_node *n, int k)
@@ -142,6 +152,16 @@ static bool is_refused(const struct box *b)
     return false;
 }
 
+static unsigned same_groups(const struct toml_model *m, const void *lo, const void *hi)
+{
+    unsigned ret = 0;
+    for (int g = 0; g < GROUPS; g++) {
+        const size_t at = m->groups.offset[g];
+        if (m->groups.has[g] && memcmp((const char *)lo + at, (const char *)hi + at, group_rows[g].size) == 0) ret |= 1u << g;
+    }
+    return ret;
+}
+
 static bool bound_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part,
                        void *floor, void *ceiling)
 {
@@ -149,6 +169,7 @@ static bool bound_part(const struct toml_model *m, const void *lo, const void *h
     struct signature s;
     b->m = m;
     b->groups = (struct groups_box){groups_of(&m->groups, lo), groups_of(&m->groups, hi), part};
+    b->same = same_groups(m, lo, hi);
     if (m->expands) dse_workload_part_expand(part, -1, -1, &b->least, &b->most);
     signature_of(m->expands ? &b->least : NULL, &s);
     b->plan = plan_find_chosen(m, m->expands ? &b->least : NULL, &s, lo);
