@@ -81,10 +81,12 @@ bool registry_add(const struct dse_model *desc, const char *folder, const char *
     return true;
 }
 
-bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const struct made_files *made)
+bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const struct made_files *made,
+                       const struct many *many)
 {
     if (!registry_add(desc, folder, file)) return false;
     models[n_models - 1].made = *made;
+    models[n_models - 1].many = many;
     return true;
 }
 

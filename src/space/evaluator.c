@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "space/bug.h"
 #include "space/command.h"
+#include "space/many_points.h"
 #include "space/margin.h"
 
 #include <math.h>
@@ -26,6 +27,10 @@ struct evaluator {
     bool is_copy;                   /* of another point's machine */
     char *bug;                      /* what stopped it, when that was the model; or NULL */
     void *start, *params, *metrics; /* before and behind resolve(); what the sweep adds behind the model's metrics */
+    void *own_params;               /* of points that are evaluated one by one */
+    struct many_at_work *many;      /* NULL: points are evaluated one by one */
+    const char *refusal;            /* of the point at hand, where `many` has evaluated it */
+    bool is_evaluated;
     struct dse_breakdown parts;     /* of the points whose parts are looked at */
 };
 
@@ -57,13 +62,14 @@ struct evaluator *evaluator_new(const struct space *sp, enum fidelity fidelity, 
     e->constraints = compile_all(sp, sp->sweep->constraints, sp->constraint_applies, sp->sweep->n_constraints);
     e->derived = compile_all(sp, sp->sweep->derived, sp->derived_applies, sp->sweep->n_derived);
     e->start = xcalloc(1, sp->model->desc->params_size);
-    e->params = xcalloc(1, sp->model->desc->params_size);
+    e->params = e->own_params = xcalloc(1, sp->model->desc->params_size);
     e->metrics = xcalloc(1, space_metrics_size(sp));
     struct sim_options options = {.stop = stop, .events_max = RUNNER_EVENTS_MAX};
     e->runner = runner_new(fidelity, &options);
     if (sp->baseline) e->comparer = comparer_new(sp->baseline, e->runner);
     e->judge = judge_new(sp->model->desc);
     if (sp->mix) e->mixer = mixer_new(sp->mix, e->runner, e->judge, true);
+    if (!sp->mix && fidelity == FIDELITY_CLOSED_FORM) e->many = many_at_work_new(sp);
     return e;
 }
 
@@ -77,6 +83,7 @@ void evaluator_free(struct evaluator *e)
     free(e->constraints);
     free(e->derived);
     comparer_free(e->comparer);
+    many_at_work_free(e->many);
     mixer_free(e->mixer);
     judge_free(e->judge);
     runner_free(e->runner);
@@ -84,7 +91,7 @@ void evaluator_free(struct evaluator *e)
     free(e->failures);
     free(e->bug);
     free(e->start);
-    free(e->params);
+    free(e->own_params);
     free(e->metrics);
     free(e);
 }
@@ -133,9 +140,13 @@ static enum run_end run_point(struct evaluator *e, const char **ret_reason)
         enum run_end end = mixer_run(e->mixer, e->start, e->metrics, parts_of(e), ret_reason);
         return end == RUN_DONE && !*ret_reason ? runner_check(e->runner, model, e->metrics) : end;
     }
-    *ret_reason = model->check ? model->check(e->params) : NULL;
+    if (e->is_evaluated)
+        *ret_reason = e->refusal;
+    else
+        *ret_reason = model->check ? model->check(e->params) : NULL;
     if (*ret_reason) return RUN_DONE;
     judge_add(e->judge, e->params, 1);
+    if (e->is_evaluated && e->point % PARTS_EVERY != 0) return runner_check(e->runner, model, e->metrics);
     return runner_run(e->runner, model, e->params, e->metrics, parts_of(e));
 }
 
@@ -291,15 +302,61 @@ static void step(const struct space *sp, uint64_t *digits)
     }
 }
 
+/* The points from `first` on that are evaluated at once, at most `n`; 0: they are one by one. */
+static size_t begin_many(struct evaluator *e, uint64_t first, size_t n, const uint64_t *digits)
+{
+    const size_t some = n < BLOCK_POINTS_MAX ? n : BLOCK_POINTS_MAX;
+    if (!e->many || some < MANY_POINTS_MIN) return 0;
+    many_at_work_begin(e->many, some);
+    uint64_t at[SPACE_AXES_MAX];
+    if (!e->space->sampler) memcpy(at, digits, e->space->n_axes * sizeof *at);
+    for (size_t i = 0; i < some; i++) {
+        e->point = first + i;
+        e->params = many_at_work_params(e->many, i);
+        set_point(e, at);
+        many_at_work_place(e->many, i, e->space->sampler ? NULL : at);
+        step(e->space, at);
+    }
+    many_at_work_run(e->many);
+    return some;
+}
+
+/* The point at hand is number i of those that were evaluated at once. */
+static void take_many(struct evaluator *e, uint64_t point, size_t i, const uint64_t *digits)
+{
+    e->point = point;
+    e->is_copy = !e->space->sampler && space_is_copy(e->space, digits);
+    e->params = many_at_work_params(e->many, i);
+    e->refusal = many_at_work_reason(e->many, i);
+    if (!e->refusal) memcpy(e->metrics, many_at_work_metrics(e->many, i), e->space->model->desc->metrics_size);
+}
+
+/* Point `i` of n from `first` on, at these digits, is to be evaluated. `many`: where those begin and end that are. */
+struct many_range {
+    size_t begin, end;
+};
+static void go_to(struct evaluator *e, uint64_t first, size_t i, size_t n, const uint64_t *digits, struct many_range *many)
+{
+    if (i >= many->end) *many = (struct many_range){i, i + begin_many(e, first + i, n - i, digits)};
+    e->is_evaluated = i < many->end;
+    if (e->is_evaluated) {
+        take_many(e, first + i, i - many->begin, digits);
+        return;
+    }
+    e->params = e->own_params;
+    e->point = first + i;
+    set_point(e, digits);
+}
+
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows)
 {
     const struct space *sp = e->space;
     uint64_t digits[SPACE_AXES_MAX];
+    struct many_range many = {0};
     if (!sp->sampler) space_digits(sp, first, digits);
     e->stopped = false;
     for (size_t i = 0; i < n && !e->stopped; i++) {
-        e->point = first + i;
-        set_point(e, digits);
+        go_to(e, first, i, n, digits, &many);
         rows[i] = evaluate(e, cells + i * sp->n_columns);
         step(sp, digits);
     }
@@ -355,7 +412,8 @@ bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns,
 {
     uint64_t digits[SPACE_AXES_MAX];
     if (!e->space->sampler) space_digits(e->space, index, digits);
-    e->stopped = false;
+    e->stopped = e->is_evaluated = false;
+    e->params = e->own_params;
     e->point = index;
     set_point(e, digits);
     const char *reason = run_model(e);
@@ -382,10 +440,10 @@ bool evaluator_scan(struct evaluator *e, uint64_t first, size_t n, const struct 
 {
     uint64_t digits[SPACE_AXES_MAX];
     if (!e->space->sampler) space_digits(e->space, first, digits);
+    struct many_range many = {0};
     e->stopped = false;
     for (size_t i = 0; i < n && !e->stopped; i++) {
-        e->point = first + i;
-        set_point(e, digits);
+        go_to(e, first, i, n, digits, &many);
         what->rows[i] = scan_point(e, what, i);
         step(e->space, digits);
     }

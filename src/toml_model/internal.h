@@ -7,6 +7,7 @@
 #include "graph/primitive.h"
 #include "graph/program.h"
 #include "graph/unroll.h"
+#include "model/many.h"
 
 #include "desc/schema.h"
 
@@ -160,6 +161,7 @@ struct toml_model {
     int n_parts;
 
     struct plans *plans;
+    struct many many;
     struct point_context *_Atomic *pool;
 };
 
@@ -235,6 +237,15 @@ bool point_bound(const struct toml_model *m, const void *lo, const void *hi, voi
 void point_pool_release(struct toml_model *m);
 /* The number of an input, in the own unit of its dimension. */
 double point_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list);
+
+/* What the groups refuse at a point, before the file's own check; or NULL. */
+const char *point_refusal(const struct toml_model *m, const struct groups *g);
+/* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
+void point_common(const struct toml_model *m, const struct groups *g, const double *totals, struct dse_common *ret);
+
+/* ---- many.c: blocks of points ---- */
+
+struct many many_of(const struct toml_model *m);
 
 /* ---- read.c, tables.c ---- */
 

@@ -213,7 +213,7 @@ static const char *check_workload(const struct toml_model *m, const struct group
     return why ? why : dse_kv_format_check(s->workload);
 }
 
-static const char *check_groups(const struct toml_model *m, const struct groups *s)
+const char *point_refusal(const struct toml_model *m, const struct groups *s)
 {
     const char *why = s->workload ? check_workload(m, s) : NULL;
     if (!why && s->memory) why = dse_dram_check(s->memory);
@@ -223,7 +223,7 @@ static const char *check_groups(const struct toml_model *m, const struct groups 
 const char *point_check(const struct toml_model *m, const void *params)
 {
     const struct groups s = groups_of(&m->groups, params);
-    const char *why = check_groups(m, &s);
+    const char *why = point_refusal(m, &s);
     if (why || m->n_conditions == 0) return why;
     struct point_context *c = take(m, params);
     run_check(c, params);
@@ -275,45 +275,54 @@ __attribute__((no_sanitize("undefined"))) static double over(double work, double
     return work / peak;
 }
 
+static double total(const struct toml_model *m, const double *totals, enum total t, double otherwise)
+{
+    return m->totals[t] < 0 ? otherwise : totals[t];
+}
+
 /* What limits the step: the shares of its time that the model gives, or what the operations and the bytes take at the peaks. */
-static int32_t bound_of(const struct point_context *c, const struct dse_totals *t)
+static int32_t bound_of(const struct toml_model *m, const double *totals, const struct dse_totals *t)
 {
-    const int *e = c->m->totals;
-    const double compute = of(c, e[TOTAL_COMPUTE], over(t->ops, t->peak_ops)),
-                 dram = of(c, e[TOTAL_DRAM], over(t->bytes, t->peak_bytes));
-    return dse_bound_of(isnan(compute) ? 0 : compute, isnan(dram) ? 0 : dram, of(c, e[TOTAL_LATENCY], 0));
+    const double compute = total(m, totals, TOTAL_COMPUTE, over(t->ops, t->peak_ops)),
+                 dram = total(m, totals, TOTAL_DRAM, over(t->bytes, t->peak_bytes));
+    return dse_bound_of(isnan(compute) ? 0 : compute, isnan(dram) ? 0 : dram, total(m, totals, TOTAL_LATENCY, 0));
 }
 
-/* How many chips are paid for: as [step] says, or as the degrees of parallelism ask for. */
-static double chips_of(const struct point_context *c)
+/* The bill of the chips that are paid for: as many as [step] says, or as the degrees of parallelism ask for. */
+static struct dse_bill bill_of(const struct toml_model *m, const struct groups *g, const double *totals)
 {
-    const double asked = c->groups.workload ? (double)dse_workload_chips(c->groups.workload) : 1;
-    return of(c, c->m->totals[TOTAL_CHIPS], asked);
+    const double none = (double)NAN, asked = g->workload ? (double)dse_workload_chips(g->workload) : 1;
+    return dse_bill_of_chip(g->economics, total(m, totals, TOTAL_CHIPS, asked), total(m, totals, TOTAL_DIE, none) * 1e6,
+                            nm_of_metres(total(m, totals, TOTAL_NODE, none)), g->memory);
 }
 
-static void fill_common(const struct point_context *c, struct dse_common *ret)
+void point_common(const struct toml_model *m, const struct groups *g, const double *totals, struct dse_common *ret)
 {
-    const int *e = c->m->totals;
     const double none = (double)NAN;
     struct dse_totals t = {
-        .tokens = e[TOTAL_TOKENS] < 0 ? dse_workload_tokens(c->groups.workload) : of(c, e[TOTAL_TOKENS], 0),
-        .seconds = of(c, e[TOTAL_TIME], none),
-        .attention_s = of(c, e[TOTAL_ATTENTION], none),
-        .joules = of(c, e[TOTAL_ENERGY], none),
-        .bytes = of(c, e[TOTAL_BYTES], none),
-        .ops = of(c, e[TOTAL_OPS], none),
-        .peak_ops = of(c, e[TOTAL_PEAK_OPS], none),
-        .peak_bytes = of(c, e[TOTAL_PEAK_BYTES], none),
-        .area_mm2 = of(c, e[TOTAL_AREA], none) * 1e6,
+        .tokens = m->totals[TOTAL_TOKENS] < 0 ? dse_workload_tokens(g->workload) : totals[TOTAL_TOKENS],
+        .seconds = total(m, totals, TOTAL_TIME, none),
+        .attention_s = total(m, totals, TOTAL_ATTENTION, none),
+        .joules = total(m, totals, TOTAL_ENERGY, none),
+        .bytes = total(m, totals, TOTAL_BYTES, none),
+        .ops = total(m, totals, TOTAL_OPS, none),
+        .peak_ops = total(m, totals, TOTAL_PEAK_OPS, none),
+        .peak_bytes = total(m, totals, TOTAL_PEAK_BYTES, none),
+        .area_mm2 = total(m, totals, TOTAL_AREA, none) * 1e6,
     };
     struct dse_bill bill;
-    if (e[TOTAL_DIE] >= 0) {
-        bill = dse_bill_of_chip(c->groups.economics, chips_of(c), of(c, e[TOTAL_DIE], none) * 1e6,
-                                nm_of_metres(of(c, e[TOTAL_NODE], none)), c->groups.memory);
+    if (m->totals[TOTAL_DIE] >= 0) {
+        bill = bill_of(m, g, totals);
         t.bill = &bill;
     }
-    t.bound = bound_of(c, &t);
+    t.bound = bound_of(m, totals, &t);
     *ret = dse_common_of(&t);
+}
+
+/* The totals of the point at hand. */
+static void totals_of(const struct point_context *c, double *ret)
+{
+    for (int i = 0; i < TOTALS; i++) ret[i] = of(c, c->m->totals[i], 0);
 }
 
 /* Numbers of a part, 0 where the model gives none. */
@@ -374,8 +383,10 @@ static void break_down(struct point_context *c, const void *params, struct dse_b
 void point_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
     struct point_context *c = take(m, params);
+    double totals[TOTALS];
     run_estimate(c, params);
-    fill_common(c, metrics);
+    totals_of(c, totals);
+    point_common(m, &c->groups, totals, metrics);
     for (int i = 0; i < m->n_own; i++) {
         double *to = (double *)(void *)((char *)metrics + m->own[i].offset);
         const double x = of(c, m->own[i].equation, 0) / m->own[i].scale;
@@ -432,8 +443,9 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
         put_back(c);
         return why;
     }
-    const struct dse_bill bill = dse_bill_of_chip(s.economics, chips_of(c), of(c, m->totals[TOTAL_DIE], 0) * 1e6,
-                                                  nm_of_metres(of(c, m->totals[TOTAL_NODE], 0)), s.memory);
+    double totals[TOTALS];
+    totals_of(c, totals);
+    const struct dse_bill bill = bill_of(m, &s, totals);
     put_back(c);
     return dse_bill_why_null(&bill, metric);
 }

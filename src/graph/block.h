@@ -1,0 +1,65 @@
+/* A graph for many points of a lattice at once.
+ *
+ * The points of a block differ along some axes. A node depends on a few of them, and has one number for each combination of their
+ * values that is among the points: one for the block where it depends on none, a table along an axis, and so on, up to one for each
+ * point. So nothing is computed twice that an axis does not change, and a loop over numbers has no decisions in it. Each number is
+ * the one that program.h gives at that point, to the bit. */
+#ifndef DSE_GRAPH_BLOCK_H
+#define DSE_GRAPH_BLOCK_H
+
+#include "graph/graph.h"
+#include "graph/primitive.h"
+
+enum { BLOCK_POINTS_MAX = 256, BLOCK_AXES_MAX = 32 };
+
+/* The combinations of values of some axes that are among the points. */
+struct block_shape {
+    uint32_t axes; /* 1 << axis, or-ed */
+    int n;
+    int32_t of_point[BLOCK_POINTS_MAX]; /* which one a point has */
+    int32_t point_of[BLOCK_POINTS_MAX]; /* a point that has it */
+};
+
+/* Points: where each stands on each axis. */
+struct block {
+    int n, n_axes;
+    int32_t size[BLOCK_AXES_MAX]; /* digits are below */
+    int32_t at[BLOCK_AXES_MAX][BLOCK_POINTS_MAX];
+    struct block_shape **shapes; /* that were asked for */
+    int n_shapes, capacity;
+};
+void block_init(struct block *b);
+void block_release(struct block *b);
+/* The points have been told anew: forget what was made of the last ones. */
+void block_begin(struct block *b);
+/* Axes that no point of the block differs in do not count. Valid until the next begin. */
+const struct block_shape *block_shape(struct block *b, uint32_t axes);
+uint32_t block_varying(const struct block *b);
+
+/* Where numbers come from. All is asked at points of the block. */
+struct block_source {
+    void *object;
+    /* The input at each of the shape's combinations. */
+    void (*input)(void *object, const struct block_shape *s, int what, int element, double *ret);
+    /* The groups of a point, of which a primitive reads these (1 << enum group, or-ed). */
+    struct groups (*groups)(void *object, unsigned groups, int point);
+};
+
+/* What a graph needs for its roots, and the axes that each node depends on. These say it of what is read; `of_reference` of a
+ * parameter that names an entry, by its place. */
+struct block_code;
+struct block_axes {
+    void *object;
+    uint32_t (*of_input)(void *object, int what, int element);
+    uint32_t (*of_groups)(void *object, unsigned groups);
+    uint32_t (*of_reference)(void *object, size_t place);
+};
+struct block_code *block_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes);
+void block_code_free(struct block_code *c);
+
+/* Compute the roots at the points of a block. */
+void block_run(struct block_code *c, struct block *b, const struct block_source *source);
+/* The numbers of a root, and their shape. Valid until the next run. */
+const double *block_numbers(const struct block_code *c, int node, const struct block_shape **ret_shape);
+
+#endif

@@ -1,0 +1,24 @@
+/* Internal to src/space: points of a space that are evaluated at once (model/many.h). One thread has one. */
+#ifndef DSE_SPACE_MANY_POINTS_H
+#define DSE_SPACE_MANY_POINTS_H
+
+#include "model/many.h"
+#include "space/space_internal.h"
+
+struct many_at_work;
+enum { MANY_POINTS_MIN = 8 }; /* fewer are evaluated one by one */
+
+/* NULL: the model cannot, or the space has too many axes. */
+struct many_at_work *many_at_work_new(const struct space *sp);
+void many_at_work_free(struct many_at_work *w);
+
+/* So many points; then of each its parameters, resolved, and where it stands: its digits, NULL of a sample's; then run. */
+void many_at_work_begin(struct many_at_work *w, size_t n);
+void *many_at_work_params(struct many_at_work *w, size_t i);
+void many_at_work_place(struct many_at_work *w, size_t i, const uint64_t *digits);
+void many_at_work_run(struct many_at_work *w);
+/* Why check() refuses point i, or NULL and its metrics. */
+const char *many_at_work_reason(const struct many_at_work *w, size_t i);
+const void *many_at_work_metrics(const struct many_at_work *w, size_t i);
+
+#endif
