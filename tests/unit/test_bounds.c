@@ -2,7 +2,7 @@
  * point has the estimate, and a bound that is too high by 1 % is noticed. */
 #include "bound_boxes.h"
 #include "samples.h"
-#include "toml_model/toml_model.h"
+#include "toml_examples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -195,15 +195,7 @@ static void bounds__of_a_range_follow_from_its_resolved_ends(void **state)
 /* Models in TOML have the bounds of their graphs. */
 static int set_up_with_examples(void **state)
 {
-    static const char *const files[] = {"veda", "array", "tpu_v5e"};
-    bool ok = set_up(state) == 0;
-    for (size_t i = 0; ok && i < sizeof files / sizeof *files; i++) {
-        char *file = xasprintf("%s/examples/%s.toml", catalog_data_dir(), files[i]);
-        ok = toml_model_load(file, &diags);
-        free(file);
-    }
-    diags_print(&diags, stderr, false);
-    return ok ? 0 : -1;
+    return set_up(state) == 0 && load_toml_examples(catalog_data_dir()) ? 0 : -1;
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /* The exact fronts of random lattices of every model that has a bound are those of all their points. */
 #include "samples.h"
 #include "search_lattices.h"
+#include "toml_examples.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,6 +72,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact__is_the_front_of_all_points_of_every_model),
     };
+    if (!load_toml_examples(catalog_data_dir())) return 1;
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     registry_release();
     return failed;
