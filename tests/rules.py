@@ -6,6 +6,10 @@
   stands in that line once.
 - Numbers are read by base/text.h alone, without the locale: no strtod, atof or scanf of numbers elsewhere.
 - A model, and a header of include/dse, includes nothing but <dse/...>, its own folder and what the system has.
+- What works on operators asks their roles and traits: only the rooms workload, toml_model (whose files may ask for a name) and cli
+  (which prints names) compare the name of an operator. A breach is a name that is compared or taken apart: in src/ that of a
+  variable `op`, in models/ any `->name` or `.name` but a catalog entry's. A comparison whose last argument is an operator's name
+  in quotes is one, too. A name that is first copied to a variable of another name is not seen.
 
 Each breach is a line FILE:LINE:COL: error: what is wrong, what is allowed. The exit status is 1 when there is one.
 """
@@ -22,6 +26,12 @@ ARROWS_FILE = "CONTRIBUTING.md"
 ARROWS_LINE = re.compile(r"\s*cli -> .*-> base\s*$")
 LOCALE = re.compile(r"\b(strto(?:d|f|ld)|atof|v?s?f?scanf)\s*\(")
 READ_NUMBERS = ("src/base/text.c",)
+ROLES_FILE = "src/workload/expand_roles.c"
+OPERATOR = re.compile(r'\bOP\("(\w+)"\)')
+ASK_NAMES = ("src/workload/", "src/toml_model/", "src/cli/")
+COMPARISON = re.compile(r"\b(?:strn?(?:case)?cmp|strstr|strchr|strspn|memcmp)\s*(?=\()")
+NAME_OF_OP = r"\bop(?:\[[^\]]*\])?(?:->|\.)name\b"
+NAMED = {"src/": NAME_OF_OP, "include/": NAME_OF_OP, "models/": r"(?<!\bentry)(?:->|\.)name\b"}
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -89,19 +99,50 @@ def locale_breach(file, line):
     return found and f"{found[0]} reads numbers by the locale, allowed: text_parse_f64, text_scan_f64"
 
 
-def file_breaches(root, file, level_of):
-    with open(os.path.join(root, file), encoding="utf-8") as text:
-        for number, line in enumerate(text, 1):
-            length = len(line.rstrip("\n"))
-            if length > COLUMNS:
-                yield file, number, COLUMNS + 1, f"a line of {length} columns, allowed: {COLUMNS}"
-            foreign = locale_breach(file, line)
-            if foreign:
-                yield file, number, 1, foreign
-            include = INCLUDE.match(line)
-            wrong = include and include_breach(file, include[1], include[2], level_of)
-            if wrong:
-                yield file, number, include.start(1) + 1, wrong
+def read_operators(root):
+    """The names of all operators, without "draft_"."""
+    with open(os.path.join(root, ROLES_FILE), encoding="utf-8") as text:
+        return OPERATOR.findall(text.read())
+
+
+def arguments(text, begin):
+    """What stands in the parentheses that begin there."""
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0: return text[begin + 1:at]
+    return ""
+
+
+def name_breaches(file, text, operators):
+    """Places where the name of an operator decides something."""
+    folder = next((folder for folder in NAMED if file.startswith(folder)), None)
+    if not folder or file.startswith(ASK_NAMES): return
+    named = re.compile(NAMED[folder])
+    found = {call.start() for call in COMPARISON.finditer(text) if named.search(arguments(text, call.end()))}
+    found |= {use.start() for use in re.finditer(named.pattern + r"\s*(?:\[|\+|[=!]=)", text)}
+    quoted = re.compile(rf',\s*"(?:draft_)?(?:{"|".join(operators)})"\s*\)')
+    found |= {use.start() for use in quoted.finditer(text)}
+    places = {text.count("\n", 0, at) + 1: at - text.rfind("\n", 0, at) for at in sorted(found, reverse=True)}
+    for line, column in sorted(places.items()):
+        yield (file, line, column, "the name of an operator is compared or taken apart, "
+               "allowed: op->role (enum dse_op_role) and the traits of struct dse_op")
+
+
+def file_breaches(root, file, level_of, operators):
+    with open(os.path.join(root, file), encoding="utf-8") as opened:
+        text = opened.read()
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > COLUMNS:
+            yield file, number, COLUMNS + 1, f"a line of {len(line)} columns, allowed: {COLUMNS}"
+        foreign = locale_breach(file, line)
+        if foreign:
+            yield file, number, 1, foreign
+        include = INCLUDE.match(line)
+        wrong = include and include_breach(file, include[1], include[2], level_of)
+        if wrong:
+            yield file, number, include.start(1) + 1, wrong
+    yield from name_breaches(file, text, operators)
 
 
 def main(root):
@@ -112,8 +153,11 @@ def main(root):
     levels, number = read_levels(root)
     level_of = {room: i for i, level in enumerate(levels) for room in level}
     breaches = list(room_breaches(levels, number, files))
+    operators = read_operators(root)
+    if not operators:
+        breaches.append((ROLES_FILE, 1, 1, 'no names of operators are there, needed: OP("...") for each role'))
     for file in files:
-        breaches += file_breaches(root, file, level_of)
+        breaches += file_breaches(root, file, level_of, operators)
     for file, line, column, wrong in breaches:
         print(f"{file}:{line}:{column}: error: {wrong}")
     return 1 if breaches else 0

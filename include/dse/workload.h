@@ -101,6 +101,58 @@ enum dse_op_kind {
     DSE_OP_COLLECTIVE,  /* chips exchange activations */
 };
 
+/* What an operator is for. A role has one name for operators of the LLM, and the same with "draft_" before it for those that draft
+ * (docs/explanation/llms.md). Models ask the roles and traits of operators, never their names. */
+enum dse_op_role {
+    /* Full, window and chunk attention. Latent attention has the last four, too. */
+    DSE_ROLE_QUERY_KEY_VALUE, /* and the output gate, in LLMs that have one */
+    DSE_ROLE_ATTENTION_SCORES,
+    DSE_ROLE_SOFTMAX,
+    DSE_ROLE_ATTENTION_VALUES,
+    DSE_ROLE_ATTENTION_OUTPUT, /* from all heads back to the hidden state */
+    /* Latent attention. */
+    DSE_ROLE_QUERY_DOWN,  /* the hidden state to the rank of queries */
+    DSE_ROLE_QUERY_UP,    /* to the queries of all heads */
+    DSE_ROLE_LATENT_DOWN, /* the hidden state to the latent that is cached */
+    DSE_ROLE_LATENT_UP,   /* expanded: cached latents to keys and values of all heads */
+    DSE_ROLE_ABSORB_QUERIES,
+    DSE_ROLE_ABSORB_VALUES, /* absorbed: queries into the latent space, and sums of latents out of it */
+    /* An indexer: which positions latent attention reads. */
+    DSE_ROLE_INDEX_QUERIES,
+    DSE_ROLE_INDEX_KEYS,
+    DSE_ROLE_INDEX_SCORES,
+    DSE_ROLE_INDEX_CHOICE,
+    /* Recurrent layers. */
+    DSE_ROLE_STATE_PROJECTION, /* the hidden state to all that the recurrence takes */
+    DSE_ROLE_STATE_PARAMETERS, /* Mamba: what the recurrence takes of its channels */
+    DSE_ROLE_STATE_STEPS,      /* Mamba: step sizes of all channels */
+    DSE_ROLE_RECURRENCE,
+    DSE_ROLE_STATE_OUTPUT,
+    /* Networks. */
+    DSE_ROLE_FFN_UP,
+    DSE_ROLE_FFN_DOWN,
+    DSE_ROLE_ROUTER,
+    DSE_ROLE_EXPERT_UP,
+    DSE_ROLE_EXPERT_DOWN, /* of the routed experts */
+    DSE_ROLE_EXPERT_LATENT_DOWN,
+    DSE_ROLE_EXPERT_LATENT_UP, /* of experts that work on fewer numbers than the hidden state has: into these and back */
+    DSE_ROLE_SHARED_UP,
+    DSE_ROLE_SHARED_DOWN, /* of the experts of every token */
+    /* The rest. */
+    DSE_ROLE_ELEMENTWISE, /* norms, rotary embedding, residuals, activation functions of all layers */
+    DSE_ROLE_OUTPUT_HEAD,
+    DSE_ROLE_HEAD_LAYER, /* of heads that draft: the hidden layer before their output head */
+    DSE_ROLE_JOIN,       /* of a layer that drafts: the last hidden state and the new token become one input */
+    /* Several chips. */
+    DSE_ROLE_ALL_REDUCE,
+    DSE_ROLE_DISPATCH,
+    DSE_ROLE_COMBINE, /* tokens to experts of other chips, and back */
+    DSE_ROLE_GATHER_LOGITS,
+    DSE_ROLE_NEXT_STAGE,
+    DSE_OP_ROLES
+};
+extern const char *const dse_op_role_names[]; /* "query-key-value", ..., NULL: as the constants, without DSE_ROLE_ */
+
 /* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one pass (of one step
  * where there is no pipeline), of one chip: the fullest. */
 struct dse_op {
@@ -109,8 +161,14 @@ struct dse_op {
                               "qkv_projection", "attention_scores", "softmax", "attention_values", "output_projection", "ffn_up"
                               (with the gate, if there is one), "ffn_down", "elementwise", "lm_head" */
     enum dse_op_kind kind;
+    enum dse_op_role role;
+    /* Traits. */
     bool in_attention;   /* the scores, their softmax, the values */
     bool is_draft;       /* of what proposes tokens, not of the LLM */
+    bool follows_norm;   /* a norm makes its input: of the products that share this input, as router and experts do, one alone */
+    bool has_gate;       /* half of its columns are a gate, by which the other half is multiplied: networks of three matrices */
+    bool writes_cache;   /* what it makes is appended to the cache: keys and values, latents, keys of an indexer */
+    bool is_per_head;    /* a matrix for each head: `repeat` counts heads, of all layers */
     int8_t attention;    /* of SCORES, VALUES and their softmax: index into dse_oplist.attention; else -1 */
     int8_t collective;   /* enum dse_collective */
     int64_t repeat;      /* instances: layers, or 1 */

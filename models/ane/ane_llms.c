@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 bool ane_is_simple(const struct dse_workload *w)
 {
@@ -109,38 +108,33 @@ static void append_attending(struct ane_call *c, const struct ane_params *p, con
 
 /* ---- the other operators: E18, E19 ---------------------------------------------------------------------------------------- */
 
-/* Of operators of drafts, that of the LLM. */
-static const char *name_of(const struct dse_op *o)
-{
-    return o->is_draft ? o->name + strlen("draft_") : o->name;
-}
-
 /* What makes the inputs of attention or of a recurrence, and comes before it in a layer. */
 bool ane_is_projecting(const struct dse_op *o)
 {
-    static const char *const names[] = {"qkv_projection", "query_down",     "query_up",
-                                        "latent_down",    "absorb_queries", "state_projection"};
-    const char *name = name_of(o);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (name[0] == names[i][0] && strcmp(name, names[i]) == 0) return true;
-    return false;
+    switch (o->role) {
+    case DSE_ROLE_QUERY_KEY_VALUE:
+    case DSE_ROLE_QUERY_DOWN:
+    case DSE_ROLE_QUERY_UP:
+    case DSE_ROLE_LATENT_DOWN:
+    case DSE_ROLE_ABSORB_QUERIES:
+    case DSE_ROLE_STATE_PROJECTION: return true;
+    default: return false;
+    }
 }
 
 bool ane_is_expert_up(const struct dse_op *o)
 {
-    const char *name = name_of(o);
-    return name[0] == 'e' && strcmp(name, "experts_up") == 0;
+    return o->role == DSE_ROLE_EXPERT_UP;
 }
 
 bool ane_is_expert(const struct dse_op *o)
 {
-    const char *name = name_of(o);
-    return ane_is_expert_up(o) || (name[0] == 'e' && strcmp(name, "experts_down") == 0);
+    return o->role == DSE_ROLE_EXPERT_UP || o->role == DSE_ROLE_EXPERT_DOWN;
 }
 
 bool ane_is_head(const struct dse_op *o)
 {
-    return !o->is_draft && strcmp(o->name, "lm_head") == 0;
+    return !o->is_draft && o->role == DSE_ROLE_OUTPUT_HEAD;
 }
 
 /* Of one row: of the LLM's own layers, or of a draft. */
@@ -190,12 +184,11 @@ static void append_recurrence(struct ane_call *c, const struct ane_params *p, co
 static void append_other(struct ane_call *c, const struct ane_params *p, const struct dse_op *o, int64_t latent_layers)
 {
     const struct ane_shape *s = &c->shape;
-    const bool is_head = strcmp(name_of(o), "lm_head") == 0, last = is_head && p->head_rows == ANE_LAST_ROW;
+    const bool is_head = o->role == DSE_ROLE_OUTPUT_HEAD, last = is_head && p->head_rows == ANE_LAST_ROW;
     const double a_row = o->ops / s->computed, rows = last ? (o->is_draft ? 1 : ane_verified_rows(p)) : s->computed;
-    const bool by_head = strncmp(name_of(o), "absorb_", strlen("absorb_")) == 0;
     const struct ane_work work = {.name = o->name,
                                   .place = ane_is_projecting(o) ? ANE_PROJECTING : ANE_AFTERWARDS,
-                                  .times = (double)(by_head ? latent_layers : o->repeat),
+                                  .times = (double)(o->is_per_head ? latent_layers : o->repeat),
                                   .weight_bytes = o->weight_bytes,
                                   .kv_bytes = o->kv_write_bytes / s->computed * s->rows,
                                   .ops = last ? a_row * rows : o->ops,

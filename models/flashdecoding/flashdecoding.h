@@ -318,7 +318,9 @@ double fd_allreduce_sent(double devices, double bytes);
 /* Kernels of an LLM with layers of several kinds, or on several chips in more ways than one, all alike: E36 to E40. */
 enum fd_part_kind { FD_PART_LINEAR, FD_PART_EXPERTS, FD_PART_ATTENTION, FD_PART_STATE, FD_PART_SCALARS, FD_PART_EXCHANGE };
 struct fd_part {
-    const char *name; /* of the operator */
+    const char *name; /* of the operator, as are these two */
+    enum dse_op_role role;
+    bool is_draft;
     enum fd_part_kind kind;
     double count, kernels; /* of a pass; launches of each */
     struct fd_gemm gemm;   /* of FD_PART_LINEAR, and of FD_PART_EXPERTS as one GEMM */

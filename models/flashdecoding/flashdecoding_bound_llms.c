@@ -8,16 +8,10 @@
 #include <dse/units.h>
 
 #include <math.h>
-#include <string.h>
 
 static struct dse_interval at_least(struct dse_interval a, double least)
 {
     return (struct dse_interval){dse_max(a.lo, least), dse_max(a.hi, least)};
-}
-
-static bool is_experts(const struct dse_op *op)
-{
-    return fd_is_named(op, "experts_up") || fd_is_named(op, "experts_down");
 }
 
 /* ---- the same kernels ------------------------------------------------------------------------------------------------------ */
@@ -40,7 +34,7 @@ static bool shapes_agree(const struct fd_box *b, const struct dse_attention *lo,
 static bool experts_agree(const struct fd_box *b, const struct dse_op *lo, const struct dse_op *hi)
 {
     struct fd_expert_layer least, most;
-    if (b->lo.dataflow != FD_BY_VENDOR || !fd_is_named(lo, "experts_up")) return true;
+    if (b->lo.dataflow != FD_BY_VENDOR || lo->role != DSE_ROLE_EXPERT_UP) return true;
     fd_expert_layer_of(&least, &b->least, lo);
     fd_expert_layer_of(&most, &b->most, hi);
     if ((least.activation_bits < FD_WIDE_BITS) != (most.activation_bits < FD_WIDE_BITS))
@@ -184,7 +178,7 @@ static void add_experts(struct walk *w)
     const struct fd_box *b = w->b;
     const struct dse_op *lo = least_of(w), *hi = most_of(w);
     const struct fd_gemm_bound g = experts_gemms(b, lo, hi);
-    const bool up = fd_is_named(lo, "experts_up"), by_vendor = b->lo.dataflow == FD_BY_VENDOR;
+    const bool up = lo->role == DSE_ROLE_EXPERT_UP, by_vendor = b->lo.dataflow == FD_BY_VENDOR;
     struct dse_interval seconds, bytes, kernels = dse_iv_of(1);
     if (by_vendor) {
         if (up) experts_by_vendor(w);
@@ -309,7 +303,7 @@ static void add_operator(struct walk *w)
     switch (op->kind) {
     case DSE_OP_LINEAR:
         if (op->ops <= 0) break;
-        if (is_experts(op))
+        if (fd_is_experts(op))
             add_experts(w);
         else
             add_linear(w);
@@ -405,6 +399,6 @@ struct fd_gemm_bound fd_gemm_of_parts_bound(const struct fd_box *b, enum fd_gemm
     if (which == FD_GIVEN) return fd_gemm_of_bound(b, which);
     const int i = fd_gemm_operator(b->ops_most, which);
     const struct dse_op *lo = &b->ops_least->op[i], *hi = &b->ops_most->op[i];
-    if (is_experts(lo)) return experts_gemms(b, lo, hi);
+    if (fd_is_experts(lo)) return experts_gemms(b, lo, hi);
     return (struct fd_gemm_bound){linear_gemm(&b->least, lo), linear_gemm(&b->most, hi)};
 }

@@ -141,16 +141,11 @@ static void draw_experts(struct run *r)
 
 /* ---- the queue -------------------------------------------------------------------------------------------------------------- */
 
-static bool is_draft(const struct fd_part *o)
-{
-    return strncmp(o->name, "draft_", sizeof "draft_" - 1) == 0;
-}
-
 /* Parts of a layer: as evenly over the layers as whole numbers are. */
 static double times_of(const struct run *r, const struct fd_part *o)
 {
     const double rounding = 1e-9, each = o->count / r->layers;
-    if (is_draft(o) != r->draft) return 0;
+    if (o->is_draft != r->draft) return 0;
     return dse_floor((r->layer + 1) * each + rounding) - dse_floor(r->layer * each + rounding);
 }
 
@@ -160,9 +155,9 @@ static void count_layers(struct run *r)
     r->layer = r->part = 0;
     for (int i = 0; i < r->step->n_parts; i++) {
         const struct fd_part *o = &r->step->part[i];
-        if (is_draft(o) == r->draft && o->kind == FD_PART_SCALARS) r->layers = dse_max(r->layers, o->count);
-        if (is_draft(o) == r->draft && o->kind == FD_PART_ATTENTION) r->layers = dse_max(r->layers, o->count);
-        if (is_draft(o) == r->draft && o->kind == FD_PART_STATE) r->layers = dse_max(r->layers, o->count);
+        if (o->is_draft == r->draft && o->kind == FD_PART_SCALARS) r->layers = dse_max(r->layers, o->count);
+        if (o->is_draft == r->draft && o->kind == FD_PART_ATTENTION) r->layers = dse_max(r->layers, o->count);
+        if (o->is_draft == r->draft && o->kind == FD_PART_STATE) r->layers = dse_max(r->layers, o->count);
     }
 }
 

@@ -6,7 +6,6 @@
 #include "flashdecoding.h"
 
 #include <dse/interconnect.h>
-#include <string.h>
 
 /* The experts of one layer. */
 struct fd_expert_layer {
@@ -34,18 +33,17 @@ void fd_experts(struct fd_experts *ret, const struct fd_machine *m);
 
 /* ---- operators as kernels: E36 to E40 ------------------------------------------------------------------------------------- */
 
-/* Has an operator, of the LLM's or of what drafts, this name? */
-static inline bool fd_is_named(const struct dse_op *op, const char *name)
+/* Is the operator the routed experts' (E38)? */
+static inline bool fd_is_experts(const struct dse_op *op)
 {
-    const char *own = op->is_draft ? op->name + sizeof "draft_" - 1 : op->name;
-    return own[0] == name[0] && strcmp(own, name) == 0;
+    return op->role == DSE_ROLE_EXPERT_UP || op->role == DSE_ROLE_EXPERT_DOWN;
 }
 /* Kernels that an instance of an operator is: gate and up are two (E1); below 1: those of a head of latent attention are one for
  * all. */
 double fd_kernels_of(const struct fd_params *p, const struct dse_op *op);
 /* E32: what keys take beside the GEMM that makes them of latents. */
 double fd_joined_bytes(const struct fd_params *p, const struct dse_op *op);
-/* The experts that "experts_up" is of. It stands behind its router. */
+/* The experts that an operator of role DSE_ROLE_EXPERT_UP is of. It stands behind its router. */
 void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, const struct dse_op *op);
 /* The operator whose GEMM fd_gemm_of_parts gives. */
 int fd_gemm_operator(const struct dse_oplist *ops, enum fd_gemm_choice which);

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 bool fd_is_plain(const struct dse_workload *w)
 {
@@ -39,6 +38,8 @@ static struct fd_part *add_part(struct walk *w, const struct dse_op *op, enum fd
     assert(w->s->n_parts < FD_PARTS_MAX);
     struct fd_part *o = &w->s->part[w->s->n_parts++];
     o->name = op->name;
+    o->role = op->role;
+    o->is_draft = op->is_draft;
     o->kind = kind;
     o->count = count;
     o->kernels = kernels;
@@ -71,8 +72,8 @@ static const struct dse_llm *llm_of(const struct fd_params *p, const struct dse_
 
 double fd_kernels_of(const struct fd_params *p, const struct dse_op *op)
 {
-    if (fd_is_named(op, "ffn_up") || fd_is_named(op, "shared_up")) return (double)(llm_of(p, op)->ffn_matrices - 1);
-    if (!fd_is_named(op, "absorb_queries") && !fd_is_named(op, "absorb_values")) return 1;
+    if (op->has_gate && !fd_is_experts(op)) return 2; /* gate and up */
+    if (!op->is_per_head) return 1;
     return (double)dse_degree(p->workload.tensor_parallel) / (double)llm_of(p, op)->heads;
 }
 
@@ -85,7 +86,7 @@ static void sum_linear(struct walk *w, struct fd_part *o)
 
 double fd_joined_bytes(const struct fd_params *p, const struct dse_op *op)
 {
-    if (p->dataflow != FD_BY_VENDOR || !fd_is_named(op, "latent_up")) return 0;
+    if (p->dataflow != FD_BY_VENDOR || op->role != DSE_ROLE_LATENT_UP) return 0;
     const struct dse_llm_latent *l = &llm_of(p, op)->latent;
     const double heads = (double)op->n / (double)(l->nope_dim + l->v_head_dim);
     return op->rows * heads * (double)(2 * l->nope_dim + l->rope_dim) * FD_ACTIVATION_BYTES;
@@ -116,7 +117,7 @@ void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, 
     const struct dse_workload *work = &p->workload;
     const struct dse_llm *llm = llm_of(p, op);
     const struct dse_op *router = op;
-    while (!fd_is_named(router, "router")) router--;
+    while (router->role != DSE_ROLE_ROUTER) router--;
     const int64_t tensor = dse_degree(work->tensor_parallel), groups = dse_degree(work->expert_parallel);
     const double joined = (double)dse_max_i64(1, groups / tensor);
     *ret = (struct fd_expert_layer){.experts = llm->moe.experts,
@@ -323,8 +324,8 @@ static void add_operator(struct walk *w, const struct dse_op *op)
     switch (op->kind) {
     case DSE_OP_LINEAR:
         if (op->ops <= 0) break;
-        if (fd_is_named(op, "experts_up") || fd_is_named(op, "experts_down"))
-            add_experts(w, op, fd_is_named(op, "experts_up"));
+        if (fd_is_experts(op))
+            add_experts(w, op, op->role == DSE_ROLE_EXPERT_UP);
         else
             add_linear(w, op);
         break;
@@ -387,13 +388,16 @@ void fd_step_passes(struct fd_step *s, const struct fd_params *p)
     s->bubble_s = (stages - passes) * pass_s;
 }
 
-/* What of layers of other kinds stands for the operators of E1. */
+/* What of layers of other kinds stands for the operators of E1: the first role that the LLM has operators of. A row of fewer roles
+ * repeats its last one. */
 enum { STANDING = 3 };
-static const char *const standing[FD_LINEARS][STANDING] = {{"qkv_projection", "query_up", "state_projection"},
-                                                           {"output_projection", "state_output", ""},
-                                                           {"ffn_up", "experts_up", "shared_up"},
-                                                           {"ffn_down", "experts_down", "shared_down"},
-                                                           {"lm_head", "", ""}};
+static const enum dse_op_role standing[FD_LINEARS][STANDING] = {
+    {DSE_ROLE_QUERY_KEY_VALUE, DSE_ROLE_QUERY_UP, DSE_ROLE_STATE_PROJECTION},
+    {DSE_ROLE_ATTENTION_OUTPUT, DSE_ROLE_STATE_OUTPUT, DSE_ROLE_STATE_OUTPUT},
+    {DSE_ROLE_FFN_UP, DSE_ROLE_EXPERT_UP, DSE_ROLE_SHARED_UP},
+    {DSE_ROLE_FFN_DOWN, DSE_ROLE_EXPERT_DOWN, DSE_ROLE_SHARED_DOWN},
+    {DSE_ROLE_OUTPUT_HEAD, DSE_ROLE_OUTPUT_HEAD, DSE_ROLE_OUTPUT_HEAD},
+};
 
 int fd_gemm_operator(const struct dse_oplist *ops, enum fd_gemm_choice which)
 {
@@ -402,7 +406,7 @@ int fd_gemm_operator(const struct dse_oplist *ops, enum fd_gemm_choice which)
         for (int i = 0; i < ops->n; i++) {
             const struct dse_op *op = &ops->op[i];
             if (op->kind != DSE_OP_LINEAR || op->ops <= 0) continue;
-            if (strcmp(op->name, standing[which][k]) == 0) return i;
+            if (op->role == standing[which][k] && !op->is_draft) return i;
             last = i;
         }
     return last;
@@ -416,7 +420,7 @@ struct fd_gemm fd_gemm_of_parts(const struct fd_step *s, const struct fd_params 
         for (int i = 0; i < s->n_parts; i++) {
             const struct fd_part *o = &s->part[i];
             if (o->kind != FD_PART_LINEAR && o->kind != FD_PART_EXPERTS) continue;
-            if (strcmp(o->name, standing[which][k]) == 0) return o->gemm;
+            if (o->role == standing[which][k] && !o->is_draft) return o->gemm;
             last = o;
         }
     return last->gemm;

@@ -183,7 +183,7 @@ double fd_elementwise_ops(const struct dse_workload *w)
     whole.tensor_parallel = 1;
     dse_workload_expand(&whole, &ops);
     for (int i = 0; i < ops.n; i++)
-        if (strcmp(ops.op[i].name, "elementwise") == 0) sum += ops.op[i].ops;
+        if (ops.op[i].role == DSE_ROLE_ELEMENTWISE && !ops.op[i].is_draft) sum += ops.op[i].ops;
     return sum;
 }
 
@@ -330,14 +330,14 @@ static void add_attention_parts(const struct ctx *c, const struct fd_step *s)
     add(c, "launch", 1, DSE_BOUND_LATENCY, s->attention_wait_s, s->attention_wait_s, 0, 0);
 }
 
-/* Operators of one name, added up. */
-static void add_named(const struct ctx *c, const struct fd_step *s, int first, int depth)
+/* Operators of one role, added up: those of the LLM, or those that draft. */
+static void add_alike(const struct ctx *c, const struct fd_step *s, int first, int depth)
 {
     const struct fd_part *of = &s->part[first];
     double seconds = 0, wait_s = 0, bytes = 0, ops = 0;
     for (int i = 0; i < s->n_parts; i++) {
         const struct fd_part *o = &s->part[i];
-        if (strcmp(o->name, of->name) != 0) continue;
+        if (o->role != of->role || o->is_draft != of->is_draft) continue;
         if (i < first) return;
         seconds += o->seconds;
         wait_s += o->wait_s;
@@ -358,14 +358,14 @@ static void break_down_parts(const struct ctx *c, const struct fd_step *s)
         const enum fd_part_kind kind = s->part[i].kind;
         if (kind == FD_PART_ATTENTION && !attended) add_attention_parts(c, s);
         attended |= kind == FD_PART_ATTENTION;
-        if (kind == FD_PART_LINEAR || kind == FD_PART_EXPERTS || kind == FD_PART_STATE) add_named(c, s, i, 0);
+        if (kind == FD_PART_LINEAR || kind == FD_PART_EXPERTS || kind == FD_PART_STATE) add_alike(c, s, i, 0);
     }
     add(c, "elementwise", 0, bound_of(true, s->elementwise_wait_s, s->elementwise_s), s->elementwise_s, s->elementwise_wait_s, 0,
         0);
     c->out->part[c->out->n - 1].ops = s->elementwise_ops;
     add(c, "communication", 0, DSE_BOUND_LATENCY, s->allreduce_s, s->allreduce_s, 0, 0);
     for (int i = 0; i < s->n_parts; i++)
-        if (s->part[i].kind == FD_PART_EXCHANGE) add_named(c, s, i, 1);
+        if (s->part[i].kind == FD_PART_EXCHANGE) add_alike(c, s, i, 1);
     add(c, "bubble", 0, DSE_BOUND_LATENCY, s->bubble_s, s->bubble_s, 0, 0);
     add(c, "host", 0, DSE_BOUND_LATENCY, s->host_s, s->host_s, 0, 0);
 }

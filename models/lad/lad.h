@@ -218,6 +218,7 @@ void lad_attention_at(const struct lad_point *pt, const struct lad_spread *sprea
 struct lad_op {
     const char *name;
     enum dse_op_kind kind;
+    enum dse_op_role role;
     double weight_bytes;                 /* a step */
     double compute_s, bytes, ops;        /* of one sequence; bytes without the weights */
     double activation_bytes, layers;     /* of one sequence and layer, prefill: moved only if they do not fit on chip */

@@ -9,7 +9,6 @@
 #include <dse/units.h>
 
 #include <math.h>
-#include <string.h>
 
 enum { ROUNDING = 16 }; /* units: of products that lists round otherwise */
 
@@ -316,7 +315,7 @@ static int idle_ops(const struct lad_ends *e, int at, struct dse_interval a_sequ
         if (op->kind != DSE_OP_LINEAR) continue;
         struct dse_interval share = a_sequence;
         if (e->lo->prefetch != LAD_PREFETCH_IDEAL) {
-            if (strcmp(op->name, "qkv_projection") != 0) continue;
+            if (op->role != DSE_ROLE_QUERY_KEY_VALUE || op->is_draft) continue;
             share = dse_iv_scale(share, (double)e->least.attention[at].layers / (double)op->repeat);
         }
         ret[n] = *o;

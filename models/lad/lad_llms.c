@@ -4,8 +4,6 @@
 #include <dse/num.h>
 #include <dse/units.h>
 
-#include <string.h>
-
 bool lad_is_simple(const struct dse_workload *w)
 {
     return !dse_workload_unknown(w, 0);
@@ -127,7 +125,7 @@ static double idle_seconds(const struct lad_point *pt, const struct lad_step *s,
         const struct lad_op *o = &s->op[i];
         const double rest = o->time_s - o->dram_s;
         if (pt->p->prefetch == LAD_PREFETCH_IDEAL && o->kind == DSE_OP_LINEAR) idle += rest;
-        if (pt->p->prefetch != LAD_PREFETCH_IDEAL && strcmp(o->name, "qkv_projection") == 0) idle += rest * layers / o->layers;
+        if (pt->p->prefetch != LAD_PREFETCH_IDEAL && o->role == DSE_ROLE_QUERY_KEY_VALUE) idle += rest * layers / o->layers;
     }
     return idle;
 }
@@ -253,6 +251,7 @@ static void add_op(struct lad_step *s, const struct lad_point *pt, const struct 
     if (a && is_local(pt, a)) return;
     *o = (struct lad_op){.name = op->name,
                          .kind = op->kind,
+                         .role = op->role,
                          .ops = op->ops,
                          .weight_bytes = op->weight_bytes,
                          .bytes = op->kv_write_bytes,

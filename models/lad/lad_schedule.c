@@ -33,6 +33,7 @@ static void op_init(struct lad_op *ret, const struct lad_point *pt, const struct
     double activation = (double)pt->p->cache_bits / DSE_BITS_PER_BYTE;
     ret->name = op->name;
     ret->kind = op->kind;
+    ret->role = op->role;
     ret->ops = op->ops;
     ret->weight_bytes = op->weight_bytes;
     ret->bytes = op->kv_write_bytes;

@@ -217,7 +217,7 @@ static void add_attention_tree(struct swiftkv_box *b, const struct swiftkv_atten
 static void add_linear_of_one(struct swiftkv_box *b, int end, struct dse_op *op)
 {
     struct swiftkv_end *e = &b->end[end];
-    const bool prefill = e->p.workload.phase == DSE_PREFILL, head = strcmp(op->name, "lm_head") == 0;
+    const bool prefill = e->p.workload.phase == DSE_PREFILL, head = op->role == DSE_ROLE_OUTPUT_HEAD;
     const double c_lo = prefill ? (double)b->lo.workload.context : 1, c_hi = prefill ? (double)b->hi.workload.context : 1;
     const double n_lo = (double)b->lo.workload.batch * (head ? 1 : c_lo), n_hi = (double)b->hi.workload.batch * (head ? 1 : c_hi);
     const double rows = head ? 1 / (end == FAST ? c_hi : c_lo) : 1, reuse = (double)e->p.weight_reuse;

@@ -10,7 +10,6 @@
 #include <dse/units.h>
 
 #include <math.h>
-#include <string.h>
 
 enum { JOBS_MIN = 4, LINEARS_MAX = DSE_OPS_MAX, ATTENTION = LINEARS_MAX };
 static const double mhz_per_ghz = 1000;
@@ -116,7 +115,7 @@ static const struct stream *stream_at(const struct linear *l, int64_t layer)
 static void time_ends(const struct swiftkv_params *p, bool ideal, struct linear *l)
 {
     double lanes = (double)dse_min_i64(p->sfu_lanes, p->dispatch_lanes), latency = (double)p->sfu_latency_cycles;
-    bool passes = !ideal && strcmp(l->op.name, "ffn_down") != 0;
+    bool passes = !ideal && (l->op.role != DSE_ROLE_FFN_DOWN || l->op.is_draft);
     double trees = 1 + ceil(log2(swiftkv_gemv_lanes(p))) + ceil(log2((double)p->processors));
     l->start_s = cycles_s(p, latency + (passes ? ceil((double)l->op.k / lanes) : 0));
     l->tail_s = cycles_s(p, trees + latency);
@@ -131,7 +130,7 @@ static void set_linear(struct program *g, const struct dse_op *op, int place)
     const double beside = g->closed.op[place].bytes - swiftkv_reads(p, op) * op->weight_bytes - op->kv_write_bytes;
     *l = (struct linear){.op = *op, .place = place, .new_bytes = op->kv_write_bytes / repeat};
     if (op->kv_read_bytes > 0) l->new_bytes += beside / repeat;
-    l->once = strcmp(op->name, "lm_head") == 0;
+    l->once = op->role == DSE_ROLE_OUTPUT_HEAD && !op->is_draft;
     l->full = stream_of(p, op, op->copies != 1);
     if (op->copies == 1 && rows > l->full.passes * reuse) l->rest_work_s = pass_s(p, op, rows - l->full.passes * reuse);
     time_ends(p, dse_sim_ideal(g->run.sim, DSE_IDEAL_SYNC), l);

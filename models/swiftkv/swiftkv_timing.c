@@ -5,7 +5,6 @@
 #include <dse/units.h>
 
 #include <math.h>
-#include <string.h>
 
 static const double hz_per_mhz = 1e6;
 enum { MADE_BYTES = 2 }; /* E26: of a key or value element that is made of a latent */
@@ -220,7 +219,7 @@ void swiftkv_step_start(struct swiftkv_step *ret)
 bool swiftkv_counts(const struct swiftkv_params *p, const struct dse_op *op)
 {
     if (op->kind != DSE_OP_LINEAR) return false;
-    return p->head == SWIFTKV_HEAD_INCLUDED || (strcmp(op->name, "lm_head") != 0 && strcmp(op->name, "draft_lm_head") != 0);
+    return p->head == SWIFTKV_HEAD_INCLUDED || op->role != DSE_ROLE_OUTPUT_HEAD;
 }
 
 void swiftkv_add_recurrence(struct swiftkv_step *s, const struct swiftkv_params *p, const struct dse_op *op)

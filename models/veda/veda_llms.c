@@ -5,7 +5,6 @@
 #include <dse/units.h>
 
 #include <math.h>
-#include <string.h>
 
 bool veda_is_simple(const struct dse_workload *w)
 {
@@ -47,49 +46,28 @@ const char *veda_layers_check(const struct veda_point *pt)
 
 /* ---- linear layers and recurrences: E32 ------------------------------------------------------------------------------------ */
 
-/* What the machine makes of a matrix by its name. */
-struct traits {
-    bool norm;   /* one comes before it: the first product of a sublayer, or the output head */
-    bool outer;  /* its inputs come one by one: after a norm, or where it widens; else its outputs do (E11) */
-    bool gated;  /* half of its columns are multiplied into the other half at once, if the LLM has gates */
-    bool cached; /* some of its columns go to the cache */
-};
-
-static bool is(const char *name, const char *other)
+/* Its inputs come one by one, after a norm or where it widens; else its outputs do (E11). */
+static bool is_outer(const struct dse_op *op)
 {
-    return strcmp(name, other) == 0;
-}
-
-/* By the first letter, since each operator of each point is asked. */
-static struct traits traits_of(const struct dse_op *op)
-{
-    static const char draft[] = "draft_";
-    const char *name = strncmp(op->name, draft, sizeof draft - 1) == 0 ? op->name + sizeof draft - 1 : op->name;
-    switch (name[0]) {
-    case 'q':
-        if (is(name, "qkv_projection")) return (struct traits){.norm = true, .outer = true, .cached = true};
-        return (struct traits){.outer = is(name, "query_up")};
-    case 's':
-        if (is(name, "state_projection")) return (struct traits){.norm = true, .outer = true};
-        return is(name, "shared_up") ? (struct traits){.outer = true, .gated = true} : (struct traits){0};
-    case 'f': return is(name, "ffn_up") ? (struct traits){.norm = true, .outer = true, .gated = true} : (struct traits){0};
-    case 'e':
-        if (is(name, "experts_up")) return (struct traits){.outer = true, .gated = true};
-        return (struct traits){.outer = is(name, "expert_latent_up")};
-    case 'r': return (struct traits){.norm = true, .outer = true}; /* the router */
-    case 'l': return (struct traits){.norm = !is(name, "latent_up"), .outer = true};
-    default: return (struct traits){0};
+    switch (op->role) {
+    case DSE_ROLE_QUERY_UP:
+    case DSE_ROLE_LATENT_UP:
+    case DSE_ROLE_EXPERT_UP:
+    case DSE_ROLE_EXPERT_LATENT_UP:
+    case DSE_ROLE_SHARED_UP: return true;
+    default: return op->follows_norm;
     }
 }
 
 /* Columns that are activations: keys and values go to the cache, a gate is multiplied in at once (E11). */
-static double outputs_of(const struct veda_point *pt, const struct dse_op *op, const struct traits *t)
+static double outputs_of(const struct veda_point *pt, const struct dse_op *op)
 {
     const struct dse_workload *w = &pt->p->workload;
     const struct dse_llm *llm = op->is_draft && w->speculation.drafter == DSE_DRAFT_LLM ? w->speculation.draft : pt->llm;
     const double tensor = (double)dse_degree(w->tensor_parallel), n = (double)op->n;
-    if (t->gated) return n / (double)(llm->ffn_matrices - 1);
-    return t->cached ? n - 2 * dse_ceil((double)llm->kv_heads / tensor) * (double)llm->head_dim : n;
+    if (op->has_gate) return n / 2;
+    if (op->role != DSE_ROLE_QUERY_KEY_VALUE) return n;
+    return n - 2 * dse_ceil((double)llm->kv_heads / tensor) * (double)llm->head_dim;
 }
 
 /* E11: tiles of one matrix. How many matrices of experts there are is a mean, whose rounding must not make one more. */
@@ -104,8 +82,7 @@ static double tiles_of(const struct veda_point *pt, const struct dse_op *op)
  * layers. */
 static double layers_of(const struct dse_oplist *list, const struct dse_op *op)
 {
-    static const char a_head[] = "absorb_";
-    if (!strstr(op->name, a_head)) return (double)op->repeat;
+    if (!op->is_per_head) return (double)op->repeat;
     for (int i = 0; i < list->n_attentions; i++) {
         const struct dse_attention *a = &list->attention[i];
         if (a->values_in_keys && a->is_draft == op->is_draft && op->repeat == a->layers * a->heads) return (double)a->layers;
@@ -116,13 +93,12 @@ static double layers_of(const struct dse_oplist *list, const struct dse_op *op)
 void veda_layers_shape(const struct veda_point *pt, const struct dse_oplist *list, const struct dse_op *op,
                        struct veda_linear_shape *ret)
 {
-    const struct traits t = traits_of(op);
     const double layers = layers_of(list, op), all = (double)op->repeat * op->copies, copies = all / layers;
-    const double k = (double)op->k, outputs = outputs_of(pt, op, &t), rows = dse_ceil(op->rows);
+    const double k = (double)op->k, outputs = outputs_of(pt, op), rows = dse_ceil(op->rows);
     const bool made = op->kv_read_bytes > 0, fit = veda_rows_fit(pt, op->rows, k + outputs);
     *ret = (struct veda_linear_shape){
-        .outer = t.outer,
-        .norm = t.norm,
+        .outer = is_outer(op),
+        .norm = op->follows_norm,
         .instances = layers,
         .rows = rows,
         .k = k,
@@ -143,10 +119,9 @@ void veda_layers_shape(const struct veda_point *pt, const struct dse_oplist *lis
 /* Keys and values that are made of latents are written, and the latents read again for each tile of the weights. */
 static void linear_of(const struct veda_point *pt, const struct dse_op *op, struct veda_linear *ret)
 {
-    const struct traits t = traits_of(op);
     const double instances = (double)op->repeat * op->copies, k = (double)op->k, n = (double)op->n;
-    const double cycles = instances * op->rows * veda_gemv_cycles(&pt->array, t.outer ? VEDA_OUTER : VEDA_INNER, k, n);
-    const double outputs = outputs_of(pt, op, &t);
+    const double cycles = instances * op->rows * veda_gemv_cycles(&pt->array, is_outer(op) ? VEDA_OUTER : VEDA_INNER, k, n);
+    const double outputs = outputs_of(pt, op);
     *ret = (struct veda_linear){.name = op->name,
                                 .gemv_s = cycles / pt->clock_hz,
                                 .weight_bytes = op->weight_bytes,
@@ -163,7 +138,7 @@ static void linear_of(const struct veda_point *pt, const struct dse_op *op, stru
     ret->weights_s = op->weight_bytes * pt->stream_s;
     ret->dram_s = ret->bytes * pt->stream_s;
     ret->time_s = dse_max(ret->gemv_s, ret->dram_s);
-    ret->norm_elements = t.norm ? (double)op->repeat * op->rows * k : 0;
+    ret->norm_elements = op->follows_norm ? (double)op->repeat * op->rows * k : 0;
     ret->norm_s = ret->norm_elements / ((double)pt->p->sfu_div * pt->clock_hz);
 }
 

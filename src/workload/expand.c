@@ -34,15 +34,21 @@ static void count_layers(struct expansion *x)
     }
 }
 
-struct dse_op *expand_add(struct expansion *x, const char *name, enum dse_op_kind kind, int64_t repeat, int64_t m, int64_t k,
-                          int64_t n)
+struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n)
 {
+    enum { WITH_GATE = 3 }; /* matrices of a network */
+    const struct expand_role *row = &expand_roles[role];
     struct dse_op *op = &x->list->op[x->list->n++];
     assert(x->list->n <= DSE_OPS_MAX);
-    op->name = name;
-    op->kind = kind;
+    op->name = x->draft ? row->draft : row->name;
+    op->kind = row->kind;
+    op->role = role;
     op->in_attention = false;
     op->is_draft = x->draft;
+    op->follows_norm = row->follows_norm;
+    op->has_gate = row->may_have_gate && x->llm->ffn_matrices == WITH_GATE;
+    op->writes_cache = row->writes_cache;
+    op->is_per_head = row->is_per_head;
     op->attention = -1;
     op->repeat = repeat;
     op->copies = 1;
@@ -55,18 +61,18 @@ struct dse_op *expand_add(struct expansion *x, const char *name, enum dse_op_kin
     return op;
 }
 
-struct dse_op *expand_linear(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t k, int64_t n)
+struct dse_op *expand_linear(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n)
 {
     const double elements = (double)repeat * (double)k * (double)n;
-    struct dse_op *op = expand_add(x, name, DSE_OP_LINEAR, repeat, m, k, n);
+    struct dse_op *op = expand_add(x, role, repeat, m, k, n);
     op->weight_bytes = op->held_bytes = elements * x->weight_bytes;
     op->ops = DSE_OPS_PER_MAC * elements * (double)m;
     return op;
 }
 
-void expand_elementwise(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t n, double ops)
+void expand_elementwise(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t n, double ops)
 {
-    expand_add(x, name, DSE_OP_ELEMENTWISE, repeat, m, 1, n)->ops = ops;
+    expand_add(x, role, repeat, m, 1, n)->ops = ops;
 }
 
 /* Norms, rotary embedding, residuals, activation functions and gates of all layers. */
@@ -85,13 +91,13 @@ static void add_scalars(struct expansion *x)
         scalars += (double)layers * (expand_mixer_scalars(x, k->mixer) + sublayers * (norms * OPS_NORM + OPS_RESIDUAL) * hidden +
                                      expand_network_scalars(x, k->ffn));
     }
-    expand_elementwise(x, OP_NAME(x, "elementwise"), all, x->rows, x->llm->hidden, (double)x->rows * scalars);
+    expand_elementwise(x, DSE_ROLE_ELEMENTWISE, all, x->rows, x->llm->hidden, (double)x->rows * scalars);
 }
 
 static void add_head(struct expansion *x)
 {
     const int64_t answers = x->sequences * (x->w->phase == DSE_DECODE ? x->queries : 1);
-    expand_linear(x, OP_NAME(x, "lm_head"), x->times, answers, x->llm->hidden, expand_share(x->llm->vocab, x->tensor));
+    expand_linear(x, DSE_ROLE_OUTPUT_HEAD, x->times, answers, x->llm->hidden, expand_share(x->llm->vocab, x->tensor));
 }
 
 static void expand_stack(struct expansion *x)
@@ -108,8 +114,8 @@ static void expand_stack(struct expansion *x)
 static void add_heads(struct expansion *x, int64_t k)
 {
     const int64_t hidden = x->llm->hidden;
-    expand_linear(x, OP_NAME(x, "head_layer"), k, x->sequences, hidden, expand_share(hidden, x->tensor));
-    expand_linear(x, OP_NAME(x, "lm_head"), k, x->sequences, hidden, expand_share(x->llm->vocab, x->tensor));
+    expand_linear(x, DSE_ROLE_HEAD_LAYER, k, x->sequences, hidden, expand_share(hidden, x->tensor));
+    expand_linear(x, DSE_ROLE_OUTPUT_HEAD, k, x->sequences, hidden, expand_share(x->llm->vocab, x->tensor));
 }
 
 /* Tokens are drafted one after another, each in a step of its own (but by heads: all at once). */
@@ -130,7 +136,7 @@ static void add_draft(const struct expansion *of, struct dse_oplist *list)
     }
     x.one_layer = s->drafter == DSE_DRAFT_LAYER;
     if (x.one_layer) /* the last hidden state and the new token's embedding become one input (EAGLE, DeepSeek-V3 Sec. 2.2) */
-        expand_linear(&x, OP_NAME(&x, "join"), x.times, x.rows, 2 * x.llm->hidden, expand_share(x.llm->hidden, x.tensor));
+        expand_linear(&x, DSE_ROLE_JOIN, x.times, x.rows, 2 * x.llm->hidden, expand_share(x.llm->hidden, x.tensor));
     else
         x.llm = s->draft;
     expand_stack(&x);

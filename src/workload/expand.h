@@ -45,8 +45,14 @@ struct expand_drawn {
 /* Experts of one chip when so many tokens meet: the mean, or as drawn. */
 struct experts_at_work expand_experts(const struct expansion *x, double tokens, double chips);
 
-/* A name, or the same with "draft_" before it. */
-#define OP_NAME(x, name) ((x)->draft ? "draft_" name : name)
+/* What operators of one role have in common (expand_roles.c). */
+struct expand_role {
+    const char *name, *draft; /* of the LLM's operator, and of one that drafts */
+    enum dse_op_kind kind;
+    bool follows_norm, writes_cache, is_per_head; /* as in struct dse_op */
+    bool may_have_gate;                           /* has one in LLMs whose networks have three matrices */
+};
+extern const struct expand_role expand_roles[]; /* [enum dse_op_role] */
 
 /* Instances in one stage of layers that are alike. */
 int64_t expand_layers(const struct expansion *x, int64_t layers);
@@ -54,11 +60,10 @@ int64_t expand_layers(const struct expansion *x, int64_t layers);
 int64_t expand_share(int64_t width, int64_t parts);
 
 /* An operator without bytes and operations, filled in place: points are expanded millions of times a second. */
-struct dse_op *expand_add(struct expansion *x, const char *name, enum dse_op_kind kind, int64_t repeat, int64_t m, int64_t k,
-                          int64_t n);
+struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n);
 /* A matrix of k x n weights, in each of `repeat` instances, applied to m rows. Nothing where there is no instance. */
-struct dse_op *expand_linear(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t k, int64_t n);
-void expand_elementwise(struct expansion *x, const char *name, int64_t repeat, int64_t m, int64_t n, double ops);
+struct dse_op *expand_linear(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n);
+void expand_elementwise(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t n, double ops);
 
 void expand_mixers(struct expansion *x);      /* expand_mixers.c */
 void expand_recurrences(struct expansion *x); /* expand_states.c */

@@ -4,12 +4,12 @@
 #include <dse/num.h>
 #include <dse/units.h>
 
-static void exchange(struct expansion *x, const char *name, int64_t repeat, struct dse_exchange e)
+static void exchange(struct expansion *x, enum dse_op_role role, int64_t repeat, struct dse_exchange e)
 {
     if (repeat == 0 || e.devices <= 1 || e.bytes <= 0) return;
     if (e.stride < 1) e.stride = 1;
     if (e.imbalance < 1) e.imbalance = 1;
-    expand_add(x, name, DSE_OP_COLLECTIVE, repeat, x->rows, 1, x->llm->hidden)->exchange = e;
+    expand_add(x, role, repeat, x->rows, 1, x->llm->hidden)->exchange = e;
 }
 
 /* Tokens go to experts of other groups and back; each chip of a tensor group sends its part of them. What the group's chips have
@@ -24,9 +24,9 @@ static void exchange_tokens(struct expansion *x, int64_t layers, double element,
                                        .devices = groups,
                                        .bytes = rows / tensor * active * width,
                                        .imbalance = work.rows / (rows / tensor * active)};
-    exchange(x, OP_NAME(x, "dispatch"), layers, moved);
-    exchange(x, OP_NAME(x, "combine"), layers, moved);
-    exchange(x, OP_NAME(x, "all_reduce"), layers,
+    exchange(x, DSE_ROLE_DISPATCH, layers, moved);
+    exchange(x, DSE_ROLE_COMBINE, layers, moved);
+    exchange(x, DSE_ROLE_ALL_REDUCE, layers,
              (struct dse_exchange){.kind = DSE_ALL_REDUCE, .devices = tensor, .bytes = rows * (double)llm->hidden * element});
 }
 
@@ -41,14 +41,14 @@ void expand_collectives(struct expansion *x)
     const bool moves = groups > x->tensor;
     int64_t sums = x->networks[DSE_FFN_DENSE] + (moves ? 0 : experts);
     for (int mixer = 0; mixer < DSE_NO_MIXER; mixer++) sums += x->mixers[mixer];
-    exchange(x, OP_NAME(x, "all_reduce"), sums,
+    exchange(x, DSE_ROLE_ALL_REDUCE, sums,
              (struct dse_exchange){.kind = DSE_ALL_REDUCE, .devices = tensor, .bytes = rows * vector});
     if (moves && experts > 0) exchange_tokens(x, experts, element, (double)groups);
     const double answers = (double)x->sequences * (w->phase == DSE_DECODE ? (double)x->queries : 1);
-    exchange(x, OP_NAME(x, "gather_logits"), x->times,
+    exchange(x, DSE_ROLE_GATHER_LOGITS, x->times,
              (struct dse_exchange){.kind = DSE_ALL_GATHER, .devices = tensor, .bytes = answers * (double)llm->vocab * element});
     if (x->stages > 1 && !x->draft) /* stages stand behind each other: groups of tensor x data chips */
-        exchange(x, "next_stage", 1,
+        exchange(x, DSE_ROLE_NEXT_STAGE, 1,
                  (struct dse_exchange){.kind = DSE_POINT_TO_POINT,
                                        .devices = (double)x->stages,
                                        .stride = tensor * (double)dse_degree(w->data_parallel),

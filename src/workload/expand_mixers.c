@@ -83,14 +83,14 @@ static void add_attention(struct expansion *x, const struct dse_attention *a)
     assert(at < DSE_ATTENTIONS_MAX);
     x->list->attention[x->list->n_attentions++] = *a;
     const int first = x->list->n;
-    const char *name = a->is_index ? OP_NAME(x, "index_scores") : OP_NAME(x, "attention_scores");
-    struct dse_op *op = expand_add(x, name, DSE_OP_SCORES, a->layers, a->queries, a->key_dim, a->positions);
+    const enum dse_op_role scores = a->is_index ? DSE_ROLE_INDEX_SCORES : DSE_ROLE_ATTENTION_SCORES;
+    struct dse_op *op = expand_add(x, scores, a->layers, a->queries, a->key_dim, a->positions);
     op->kv_read_bytes = rows * (layers * a->key_bytes);
     op->ops = DSE_OPS_PER_MAC * instances * a->pairs * (double)a->key_dim;
-    expand_elementwise(x, a->is_index ? OP_NAME(x, "index_choice") : OP_NAME(x, "softmax"), a->layers, a->queries, a->positions,
+    expand_elementwise(x, a->is_index ? DSE_ROLE_INDEX_CHOICE : DSE_ROLE_SOFTMAX, a->layers, a->queries, a->positions,
                        (a->is_index ? 1 : OPS_SOFTMAX) * instances * a->pairs);
     if (a->value_dim > 0) {
-        op = expand_add(x, OP_NAME(x, "attention_values"), DSE_OP_VALUES, a->layers, a->queries, a->positions, a->value_dim);
+        op = expand_add(x, DSE_ROLE_ATTENTION_VALUES, a->layers, a->queries, a->positions, a->value_dim);
         op->kv_read_bytes = rows * (layers * a->value_bytes);
         op->ops = DSE_OPS_PER_MAC * instances * a->pairs * (double)a->value_dim;
     }
@@ -141,7 +141,7 @@ static void grouped(struct expansion *x)
     for (int i = 0; i < KINDS; i++) all += layers[i] = x->mixers[kinds[i]];
     if (all == 0) return;
     const double row = 2 * (double)kv * x->kv_bytes;
-    struct dse_op *op = expand_linear(x, OP_NAME(x, "qkv_projection"), all, x->rows, x->llm->hidden,
+    struct dse_op *op = expand_linear(x, DSE_ROLE_QUERY_KEY_VALUE, all, x->rows, x->llm->hidden,
                                       (x->llm->details.output_gate ? 2 : 1) * q + 2 * kv);
     op->kv_write_bytes = (double)x->rows * ((double)all * row);
     for (int i = 0; i < KINDS; i++) {
@@ -155,7 +155,7 @@ static void grouped(struct expansion *x)
                                             .cached_bytes = row};
         if (layers[i] > 0) add_groups(x, &shape, kinds[i]);
     }
-    expand_linear(x, OP_NAME(x, "output_projection"), all, x->rows, q, x->llm->hidden);
+    expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, all, x->rows, q, x->llm->hidden);
 }
 
 /* ---- latent attention ----------------------------------------------------------------------------------------------------- */
@@ -171,8 +171,8 @@ static void index_of(struct expansion *x, int64_t layers)
                                         .key_dim = d,
                                         .key_bytes = (double)(d * DSE_INDEX_BYTES),
                                         .cached_bytes = (double)(d * DSE_INDEX_BYTES)};
-    expand_linear(x, OP_NAME(x, "index_queries"), layers, x->rows, m->q_rank, heads * d);
-    expand_linear(x, OP_NAME(x, "index_keys"), layers, x->rows, x->llm->hidden, d + heads)->kv_write_bytes =
+    expand_linear(x, DSE_ROLE_INDEX_QUERIES, layers, x->rows, m->q_rank, heads * d);
+    expand_linear(x, DSE_ROLE_INDEX_KEYS, layers, x->rows, x->llm->hidden, d + heads)->kv_write_bytes =
         (double)x->rows * (double)layers * (double)(d * DSE_INDEX_BYTES);
     add_groups(x, &shape, DSE_LATENT);
 }
@@ -196,7 +196,7 @@ static void expanded_group(struct expansion *x, const struct some *some, enum ds
                               .cached_bytes = (double)(m->kv_rank + m->rope_dim) * x->kv_bytes};
     place(x, mixer, some, &a);
     const int64_t rows = some->sequences * a.positions;
-    struct dse_op *up = expand_linear(x, OP_NAME(x, "latent_up"), layers, rows, m->kv_rank, heads * (m->nope_dim + m->v_head_dim));
+    struct dse_op *up = expand_linear(x, DSE_ROLE_LATENT_UP, layers, rows, m->kv_rank, heads * (m->nope_dim + m->v_head_dim));
     up->kv_read_bytes = (double)rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
     add_attention(x, &a);
 }
@@ -215,9 +215,9 @@ static void absorbed_group(struct expansion *x, const struct some *some, enum ds
                               .key_bytes = (double)row * x->kv_bytes,
                               .cached_bytes = (double)row * x->kv_bytes};
     place(x, mixer, some, &a);
-    expand_linear(x, OP_NAME(x, "absorb_queries"), layers * heads, rows, m->nope_dim, m->kv_rank);
+    expand_linear(x, DSE_ROLE_ABSORB_QUERIES, layers * heads, rows, m->nope_dim, m->kv_rank);
     add_attention(x, &a);
-    expand_linear(x, OP_NAME(x, "absorb_values"), layers * heads, rows, m->kv_rank, m->v_head_dim);
+    expand_linear(x, DSE_ROLE_ABSORB_VALUES, layers * heads, rows, m->kv_rank, m->v_head_dim);
 }
 
 static void latent(struct expansion *x, enum dse_mixer mixer)
@@ -226,9 +226,9 @@ static void latent(struct expansion *x, enum dse_mixer mixer)
     const int64_t layers = x->mixers[mixer], heads = heads_of(x), key = m->nope_dim + m->rope_dim;
     struct some some[SOME_MAX];
     if (layers == 0) return;
-    if (m->q_rank > 0) expand_linear(x, OP_NAME(x, "query_down"), layers, x->rows, x->llm->hidden, m->q_rank);
-    expand_linear(x, OP_NAME(x, "query_up"), layers, x->rows, m->q_rank > 0 ? m->q_rank : x->llm->hidden, heads * key);
-    expand_linear(x, OP_NAME(x, "latent_down"), layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim)->kv_write_bytes =
+    if (m->q_rank > 0) expand_linear(x, DSE_ROLE_QUERY_DOWN, layers, x->rows, x->llm->hidden, m->q_rank);
+    expand_linear(x, DSE_ROLE_QUERY_UP, layers, x->rows, m->q_rank > 0 ? m->q_rank : x->llm->hidden, heads * key);
+    expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim)->kv_write_bytes =
         (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
     if (mixer == DSE_LATENT_TOPK) index_of(x, layers);
     const int n = sequences_of(x, some);
@@ -239,7 +239,7 @@ static void latent(struct expansion *x, enum dse_mixer mixer)
         else
             absorbed_group(x, &some[i], mixer, layers);
     }
-    expand_linear(x, OP_NAME(x, "output_projection"), layers, x->rows, heads * m->v_head_dim, x->llm->hidden);
+    expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, layers, x->rows, heads * m->v_head_dim, x->llm->hidden);
 }
 
 void expand_mixers(struct expansion *x)

@@ -26,10 +26,10 @@ static double rows_of(const struct experts_at_work *work)
 }
 
 /* The matrices of the experts that have work. */
-static void add_experts(struct expansion *x, const char *name, int64_t layers, const struct dealt *d, int64_t k, int64_t n)
+static void add_experts(struct expansion *x, enum dse_op_role role, int64_t layers, const struct dealt *d, int64_t k, int64_t n)
 {
     const double touched = d->work.touched, each = rows_of(&d->work);
-    struct dse_op *op = expand_linear(x, name, layers, (int64_t)dse_ceil(each), k, n);
+    struct dse_op *op = expand_linear(x, role, layers, (int64_t)dse_ceil(each), k, n);
     const double elements = (double)op->repeat * (double)k * (double)n;
     op->copies = touched;
     op->rows = each;
@@ -44,14 +44,14 @@ static void experts(struct expansion *x, int64_t layers)
     const int64_t hidden = x->llm->hidden, up = x->llm->ffn_matrices - 1, width = e->expert_latent > 0 ? e->expert_latent : hidden;
     const struct dealt d = deal(x);
     const int64_t inner = expand_share(e->expert_ffn, d.parts), shared = expand_share(e->shared_ffn, x->tensor);
-    expand_linear(x, OP_NAME(x, "router"), layers, x->rows, hidden, e->experts + (e->shared_gate ? 1 : 0));
-    if (e->expert_latent > 0) expand_linear(x, OP_NAME(x, "expert_latent_down"), layers, x->rows, hidden, width);
-    add_experts(x, OP_NAME(x, "experts_up"), layers, &d, width, up * inner);
-    add_experts(x, OP_NAME(x, "experts_down"), layers, &d, inner, width);
-    if (e->expert_latent > 0) expand_linear(x, OP_NAME(x, "expert_latent_up"), layers, x->rows, width, hidden);
+    expand_linear(x, DSE_ROLE_ROUTER, layers, x->rows, hidden, e->experts + (e->shared_gate ? 1 : 0));
+    if (e->expert_latent > 0) expand_linear(x, DSE_ROLE_EXPERT_LATENT_DOWN, layers, x->rows, hidden, width);
+    add_experts(x, DSE_ROLE_EXPERT_UP, layers, &d, width, up * inner);
+    add_experts(x, DSE_ROLE_EXPERT_DOWN, layers, &d, inner, width);
+    if (e->expert_latent > 0) expand_linear(x, DSE_ROLE_EXPERT_LATENT_UP, layers, x->rows, width, hidden);
     if (shared == 0) return;
-    expand_linear(x, OP_NAME(x, "shared_up"), layers, x->rows, hidden, up * shared);
-    expand_linear(x, OP_NAME(x, "shared_down"), layers, x->rows, shared, hidden);
+    expand_linear(x, DSE_ROLE_SHARED_UP, layers, x->rows, hidden, up * shared);
+    expand_linear(x, DSE_ROLE_SHARED_DOWN, layers, x->rows, shared, hidden);
 }
 
 void expand_networks(struct expansion *x)
@@ -60,8 +60,8 @@ void expand_networks(struct expansion *x)
     const int64_t dense = x->networks[DSE_FFN_DENSE], routed = x->networks[DSE_FFN_EXPERTS];
     const int64_t ffn = expand_share(llm->ffn, x->tensor);
     if (dense > 0) {
-        expand_linear(x, OP_NAME(x, "ffn_up"), dense, x->rows, llm->hidden, (llm->ffn_matrices - 1) * ffn);
-        expand_linear(x, OP_NAME(x, "ffn_down"), dense, x->rows, ffn, llm->hidden);
+        expand_linear(x, DSE_ROLE_FFN_UP, dense, x->rows, llm->hidden, (llm->ffn_matrices - 1) * ffn);
+        expand_linear(x, DSE_ROLE_FFN_DOWN, dense, x->rows, ffn, llm->hidden);
     }
     if (routed > 0) experts(x, routed);
 }

@@ -34,7 +34,7 @@ static void recurrence(struct expansion *x, const struct shape *s, int64_t layer
     const double bytes =
         (double)s->state * DSE_STATE_BYTES + (double)(s->channels * (kernel > 0 ? kernel - 1 : 0)) * DSE_CONVOLUTION_BYTES;
     const double macs = (double)(s->passes * s->state + s->channels * kernel);
-    struct dse_op *op = expand_add(x, OP_NAME(x, "recurrence"), DSE_OP_RECURRENCE, layers, x->rows, 1, s->state);
+    struct dse_op *op = expand_add(x, DSE_ROLE_RECURRENCE, layers, x->rows, 1, s->state);
     op->kv_read_bytes = op->kv_write_bytes = instances * bytes;
     op->ops = DSE_OPS_PER_MAC * (double)layers * (double)x->rows * macs;
 }
@@ -47,12 +47,12 @@ void expand_recurrences(struct expansion *x)
         if (layers == 0) continue;
         const struct shape s = shape_of(x, kinds[i]);
         const struct dse_llm_states *of = &x->llm->states;
-        expand_linear(x, OP_NAME(x, "state_projection"), layers, x->rows, x->llm->hidden, s.projected);
+        expand_linear(x, DSE_ROLE_STATE_PROJECTION, layers, x->rows, x->llm->hidden, s.projected);
         if (kinds[i] == DSE_MAMBA) { /* dt, B and C from the channels; dt to its full width */
-            expand_linear(x, OP_NAME(x, "state_parameters"), layers, x->rows, s.given, of->ssm_dt_rank + 2 * of->ssm_state);
-            expand_linear(x, OP_NAME(x, "state_steps"), layers, x->rows, of->ssm_dt_rank, s.given);
+            expand_linear(x, DSE_ROLE_STATE_PARAMETERS, layers, x->rows, s.given, of->ssm_dt_rank + 2 * of->ssm_state);
+            expand_linear(x, DSE_ROLE_STATE_STEPS, layers, x->rows, of->ssm_dt_rank, s.given);
         }
         recurrence(x, &s, layers);
-        expand_linear(x, OP_NAME(x, "state_output"), layers, x->rows, s.given, x->llm->hidden);
+        expand_linear(x, DSE_ROLE_STATE_OUTPUT, layers, x->rows, s.given, x->llm->hidden);
     }
 }
