@@ -115,8 +115,8 @@ static struct term use_element(struct compiling *c, const struct formula_node *n
     const enum domain domain = c->m->equations[c->equation].domain;
     const int e = find_equation(c->m, field, domain);
     if (e >= 0) return compile_use(c, n, e);
-    if (strcmp(field, "name") == 0 && domain != DOMAIN_ATTENTION)
-        return compile_fail(c, n, "op.name == 'lm_head'", xasprintf("a name is compared with == or !="));
+    if ((strcmp(field, "name") == 0 || strcmp(field, "role") == 0) && domain != DOMAIN_ATTENTION)
+        return compile_fail(c, n, "op.role == 'output-head'", xasprintf("a %s is compared with == or !=", field));
     const int in = element_input(c->m, domain, field);
     return in >= 0 ? use_input(c, in) : unknown(c, n, field, domain);
 }
@@ -175,6 +175,20 @@ static struct term compare_input(struct compiling *c, const struct formula_node 
     return pure(graph_make(g, n->op == OP_EQ ? GRAPH_EQ : GRAPH_NE, graph_input(g, input, -1), graph_constant(g, number)));
 }
 
+/* "op.role == 'output-head'" */
+static struct term compare_role(struct compiling *c, const struct formula_node *n, const struct formula_node *text)
+{
+    size_t roles = 0;
+    for (; dse_op_role_names[roles]; roles++)
+        if (strcmp(dse_op_role_names[roles], text->name) == 0)
+            return compare_input(c, n, named_input(c->m, INPUT_ROLE, c->m->equations[c->equation].domain, text->name), 1);
+    if (c->ok)
+        diags_unknown(c->diags, formula_loc(c->f, text), c->f->source.file_text, text->name, dse_op_role_names, roles, NULL,
+                      "no operator has the role \"%s\"", text->name);
+    c->ok = false;
+    return term_any;
+}
+
 /* "dataflow == 'flexible'", "op.name != 'lm_head'". */
 static struct term compare_text(struct compiling *c, const struct formula_node *n, const struct formula_node *name,
                                  const struct formula_node *text)
@@ -182,8 +196,9 @@ static struct term compare_text(struct compiling *c, const struct formula_node *
     if (name->kind != FORMULA_NAME || (n->op != OP_EQ && n->op != OP_NE))
         return compile_fail(c, text, NULL, xasprintf("a string can only be compared, by == or !=, with a choice or with op.name"));
     const char *field = field_of_loop(c, name->name);
+    if (field && strcmp(field, "role") == 0) return compare_role(c, n, text);
     if (field && strcmp(field, "name") == 0)
-        return compare_input(c, n, named_input(c->m, c->m->equations[c->equation].domain, text->name), 1);
+        return compare_input(c, n, named_input(c->m, INPUT_NAMED, c->m->equations[c->equation].domain, text->name), 1);
     const struct field *f = schema_find(&c->m->schema, name->name);
     if (!f || f->type != DSE_TYPE_ENUM)
         return compile_fail(c, name, NULL, xasprintf("%s is not a choice: a string cannot be compared with it", name->name));

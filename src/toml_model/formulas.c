@@ -105,7 +105,7 @@ static bool read_loop(struct toml_model *m, const struct toml_node *t, struct di
     const struct equation e = {.kind = EQUATION_ELEMENT, .domain = d, .variable = d == DOMAIN_ATTENTION ? "group" : "op"};
     for (size_t i = 0; i < t->n; i++) {
         const struct toml_node *key = &t->children[i];
-        const bool field = strcmp(key->key, "name") == 0 || element_input(m, d, key->key) >= 0;
+        const bool field = strcmp(key->key, "name") == 0 || strcmp(key->key, "role") == 0 || element_input(m, d, key->key) >= 0;
         ok = (field ? twice(m, key, diags) : named(m, key, e, keys, 3, diags) >= 0) && ok;
     }
     return ok;

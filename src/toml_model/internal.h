@@ -34,6 +34,7 @@ enum input_kind {
     INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
     INPUT_ELEMENT, /* a field of the operator that a loop is at */
     INPUT_NAMED,   /* 1 where that has the name `text`, else 0 */
+    INPUT_ROLE,    /* the same of its role */
 };
 struct input {
     enum input_kind kind;
@@ -41,8 +42,8 @@ struct input {
     struct measure measure;
     enum dse_type type; /* of the field */
     size_t offset, ref; /* in the parameters or the element; ENTRY: of the reference among the parameters */
-    enum domain domain; /* ELEMENT, NAMED: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
-    char *text;         /* NAMED */
+    enum domain domain; /* ELEMENT and behind: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
+    char *text;         /* NAMED, ROLE */
 };
 
 enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
@@ -172,7 +173,8 @@ int find_equation(const struct toml_model *m, const char *name, enum domain doma
 /* The input of that name in a loop over `domain` (or none), made if need be; -1: there is no such. */
 int find_input(struct toml_model *m, const char *name);
 int element_input(struct toml_model *m, enum domain domain, const char *field);
-int named_input(struct toml_model *m, enum domain domain, const char *text);
+/* The input that is 1 where an element has that name, or (INPUT_ROLE) role. */
+int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
 /* Names that a formula may use, or fields that an element of the domain has, for the nearest; the caller frees the array alone. */
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n);
 enum domain domain_find(const char *name);

@@ -44,6 +44,10 @@ static const struct element_field op_fields[] = {
     OP(ops, "1", FIELD_F64),
     OP(in_attention, "1", FIELD_BOOL),
     OP(is_draft, "1", FIELD_BOOL),
+    OP(follows_norm, "1", FIELD_BOOL),
+    OP(has_gate, "1", FIELD_BOOL),
+    OP(writes_cache, "1", FIELD_BOOL),
+    OP(is_per_head, "1", FIELD_BOOL),
     {NULL, NULL, FIELD_F64, 0},
 };
 #undef OP
@@ -181,14 +185,14 @@ int element_input(struct toml_model *m, enum domain domain, const char *field)
     return known;
 }
 
-int named_input(struct toml_model *m, enum domain domain, const char *text)
+int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text)
 {
     if (domain != DOMAIN_ATTENTION) domain = DOMAIN_OPERATORS;
-    const int known = known_input(m, INPUT_NAMED, domain, text);
+    const int known = known_input(m, kind, domain, text);
     if (known >= 0) return known;
     return add_input(
         m, (struct input){
-               .kind = INPUT_NAMED, .name = xstrdup(text), .measure = {.scale = 1}, .domain = domain, .text = xstrdup(text)});
+               .kind = kind, .name = xstrdup(text), .measure = {.scale = 1}, .domain = domain, .text = xstrdup(text)});
 }
 
 /* ---- for the nearest name ---------------------------------------------------------------------------------------------------- */

@@ -10,11 +10,14 @@
 
 /* ---- signatures -------------------------------------------------------------------------------------------------------------- */
 
-/* What formulas may ask of an operator that is no number of the step: its name, which is a string constant, and what it is. */
+/* What formulas may ask of an operator that is no number of the step: its name, which is a string constant, its role, which goes
+ * with the name, and its traits. */
 static uint64_t key_of_op(const struct dse_op *op)
 {
-    const uint64_t what = (uint64_t)op->kind | (uint64_t)op->in_attention << 4 | (uint64_t)op->is_draft << 5;
-    return (uint64_t)(uintptr_t)op->name | what << 56;
+    const uint64_t what = (uint64_t)op->kind | (uint64_t)op->in_attention << 4 | (uint64_t)op->is_draft << 5 |
+                          (uint64_t)op->follows_norm << 6 | (uint64_t)op->has_gate << 7 | (uint64_t)op->writes_cache << 8 |
+                          (uint64_t)op->is_per_head << 9;
+    return (uint64_t)(uintptr_t)op->name ^ what << 48;
 }
 
 static uint64_t key_of_attention(const struct dse_attention *a)
@@ -83,6 +86,8 @@ static bool is_known(void *object, int what, int element, double *ret)
     const bool group = element >= k->list->n;
     if (in->kind == INPUT_NAMED)
         *ret = !group && strcmp(k->list->op[element].name, in->text) == 0;
+    else if (in->kind == INPUT_ROLE)
+        *ret = !group && strcmp(dse_op_role_names[k->list->op[element].role], in->text) == 0;
     else if (group)
         *ret = *((const bool *)&k->list->attention[element - k->list->n] + in->offset);
     else
