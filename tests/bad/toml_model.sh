@@ -49,6 +49,8 @@ bad "an unknown field" 's/op.weight_bytes \//op.wait_bytes \//'
 bad "an unknown loop" 's/in linear: op.weight/in linears: op.weight/'
 bad "a loop that is no argument" 's/^moved .*/moved = "sum(moved)"/'
 bad "a choice as a number" 's/^peak .*/peak = "2 * pes * order * clock_ghz"/'
+bad "a role that no operator has" "s/^work_s .*/work_s = \"sum(for op in linear: op.role == 'output-heads' ? op.time_s : 0 [s])\"/"
+bad "a role as a number" 's/^work_s .*/work_s = "sum(for op in linear: op.role * op.time_s)"/'
 bad "a choice that is none" "s/^peak .*/peak = \"2 * pes * clock_ghz * (order == 'lines')\"/"
 bad "no formula" 's/^work_s .*/work_s = "1 [s] + "/'
 bad "a range that is none" 's/range = \[0.1, 5\]/range = [5, 0.1]/'

@@ -58,12 +58,14 @@ sed '/^busy_share/a kv_mib = { is = "sum(for group in attention: group.layers * 
 by_op_mib = { is = "sum(for op in operators: op.kv_read_bytes)", doc = "the same" }\
 largest_share = { is = "most(for op in linear: op.time_s / linear_s)", doc = "of a linear layer" }\
 all_shares = { is = "sum(for op in linear: op.time_s / linear_s)", doc = "1" }\
+named = { is = "sum(for op in linear: op.name == \x27lm_head\x27 ? op.ops : op.is_draft ? 1 : 0)", doc = "by name" }\
+by_role = { is = "sum(for op in linear: op.role == \x27output-head\x27 ? op.ops : 0)", doc = "by role" }\
 heads = { is = "least(for op in linear: op.name == \x27lm_head\x27 ? 0 : op.repeat)", doc = "layers" }' array.toml |
     sed '/^step_s/a linear_s = "sum(for op in linear: op.time_s)"' | sed '/^\[for.linear\]/,/^$/d' >loops.toml
 sed -n '/^\[for.operators\]/,/^$/p' array.toml | sed 's/operators/linear/' >>loops.toml
 for llm in llama2-7b llama3-8b; do
-    "$DSE" --plugin ./loops.toml query :memory: "SELECT kv_mib = by_op_mib, kv_mib > 0, all_shares, heads, largest_share < 1 FROM array WHERE llm = '$llm'" --format csv >out.txt 2>err.txt || fail "loops: $(cat err.txt)"
-    [ "$(tail -n 1 out.txt)" = 1,1,1,0,1 ] || fail "loops of $llm: $(cat out.txt)"
+    "$DSE" --plugin ./loops.toml query :memory: "SELECT kv_mib = by_op_mib, kv_mib > 0, all_shares, heads, largest_share < 1, named = by_role FROM array WHERE llm = '$llm'" --format csv >out.txt 2>err.txt || fail "loops: $(cat err.txt)"
+    [ "$(tail -n 1 out.txt)" = 1,1,1,0,1,1 ] || fail "loops of $llm: $(cat out.txt)"
 done
 
 # Published numbers beside it.
