@@ -42,9 +42,9 @@ static int fail(struct parsing *p, const char *at, const char *what)
 {
     if (!p->failed) {
         const bool end = *at == '\0';
-        diags_input(p->diags, formula_loc_at(p->out, (size_t)(at - p->text)), p->out->source.file_text, example, "%s is expected%s%.*s%s",
-                    what, end ? " here, where the formula ends" : ", not \"", end ? 0 : (int)strcspn(at, *at == '[' ? "\n" : " \n"),
-                    at, end ? "" : "\"");
+        diags_input(p->diags, formula_loc_at(p->out, (size_t)(at - p->text)), p->out->source.file_text, example,
+                    "%s is expected%s%.*s%s", what, end ? " here, where the formula ends" : ", not \"",
+                    end ? 0 : (int)strcspn(at, *at == '[' ? "\n" : " \n"), at, end ? "" : "\"");
     }
     p->failed = true;
     return 0;

@@ -98,7 +98,7 @@ struct block_node {
     uint32_t axes;
     int last; /* node that reads it last; a root is never let go */
     const struct block_shape *shape;
-    double *v[PRIMITIVE_RESULTS_MAX]; /* numbers; of a call, of each of its answers */
+    double *v[PRIMITIVE_RESULTS_MAX];  /* numbers; of a call, of each of its answers */
     double one[PRIMITIVE_RESULTS_MAX]; /* where the shape has one combination alone */
 };
 
@@ -217,9 +217,8 @@ static const double *argument(const struct block_code *c, int node, const struct
     break
 
 /* A division by zero is infinite, or no number. */
-__attribute__((no_sanitize("undefined"))) static void operate(enum graph_op op, int n, const double *restrict a,
-                                                              const double *restrict b, const double *restrict c,
-                                                              double *restrict r)
+__attribute__((no_sanitize("undefined"))) static void
+operate(enum graph_op op, int n, const double *restrict a, const double *restrict b, const double *restrict c, double *restrict r)
 {
     switch (op) {
     case GRAPH_ADD: EACH(a[i] + b[i]);
@@ -232,6 +231,10 @@ __attribute__((no_sanitize("undefined"))) static void operate(enum graph_op op, 
     case GRAPH_NE: EACH(a[i] != b[i] ? 1.0 : 0.0);
     case GRAPH_MIN: EACH(b[i] < a[i] ? b[i] : a[i]);
     case GRAPH_MAX: EACH(b[i] > a[i] ? b[i] : a[i]);
+    case GRAPH_AND: EACH(a[i] != 0 && b[i] != 0 ? 1.0 : 0.0);
+    case GRAPH_OR: EACH(a[i] != 0 || b[i] != 0 ? 1.0 : 0.0);
+    case GRAPH_NEGATE: EACH(-a[i]);
+    case GRAPH_SQRT: EACH(sqrt(a[i]));
     case GRAPH_CHOOSE: EACH(a[i] != 0 ? b[i] : c[i]);
     default: EACH(graph_apply(op, a[i], b[i], c[i]));
     }
@@ -283,11 +286,15 @@ static int holder(const struct block_code *c, int node)
 void block_run(struct block_code *c, struct block *b, const struct block_source *source)
 {
     const uint32_t varying = block_varying(b);
+    const struct block_shape *last = NULL;
+    uint32_t axes = 0;
     for (int i = 0; i < c->n; i++) let_go(c, c->order[i]); /* of the last run */
     for (int i = 0; i < c->n; i++) {
         const int node = c->order[i];
         const struct graph_node *n = &c->g->nodes[node];
-        c->nodes[node].shape = block_shape(b, c->nodes[node].axes & varying);
+        if (!last || c->nodes[node].axes != axes) last = block_shape(b, c->nodes[node].axes & varying);
+        axes = c->nodes[node].axes;
+        c->nodes[node].shape = last;
         compute(c, node, source);
         for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
             const int arg = holder(c, n->args[k]);

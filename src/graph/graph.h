@@ -16,9 +16,9 @@
 
 enum graph_op {
     GRAPH_CONSTANT,
-    GRAPH_INPUT,   /* `what`: whose number it is, as the one who made the graph counts them; `element`: of which element, or -1 */
-    GRAPH_CALL,    /* of the primitive `what` on args: it has no number of its own */
-    GRAPH_RESULT,  /* number `what` of the call args[0] */
+    GRAPH_INPUT,  /* `what`: whose number it is, as the one who made the graph counts them; `element`: of which element, or -1 */
+    GRAPH_CALL,   /* of the primitive `what` on args: it has no number of its own */
+    GRAPH_RESULT, /* number `what` of the call args[0] */
     GRAPH_ADD,
     GRAPH_SUB,
     GRAPH_MUL,
@@ -53,7 +53,7 @@ enum graph_op {
 enum { GRAPH_ARGUMENTS_MAX = 4 };
 
 struct graph_node {
-    uint8_t op;        /* enum graph_op */
+    uint8_t op; /* enum graph_op */
     uint8_t n_args;
     uint16_t element1; /* INPUT: its element and 1; 0: none */
     int32_t what;

@@ -54,7 +54,7 @@ enum { PRIMITIVE_ARGUMENTS_MAX = GRAPH_ARGUMENTS_MAX, PRIMITIVE_RESULTS_MAX = 4 
 struct primitive {
     const char *arguments[PRIMITIVE_ARGUMENTS_MAX]; /* units; "@srams": a parameter that names an entry of that catalog, whose
                                                        place among the parameters is the number; NULL: no more */
-    unsigned groups; /* that it needs and reads: 1 << enum group, or-ed */
+    unsigned groups;                                /* that it needs and reads: 1 << enum group, or-ed */
     int n_results;
     void (*of)(const struct groups *g, const double *a, double *ret);
     void (*bound)(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret);

@@ -133,8 +133,8 @@ POINT(footprint_at)
 BOX(footprint_at_box)
 {
     const bool odd = a[0].none || !(a[0].lo >= 0);
-    ret[0] = hull(footprint_with(&g->part->least, odd ? 0 : a[0].lo),
-                  footprint_with(&g->part->most, odd ? (double)INFINITY : a[0].hi));
+    ret[0] =
+        hull(footprint_with(&g->part->least, odd ? 0 : a[0].lo), footprint_with(&g->part->most, odd ? (double)INFINITY : a[0].hi));
 }
 
 /* ---- the memory -------------------------------------------------------------------------------------------------------------- */
@@ -322,7 +322,8 @@ void primitive_at(const struct primitive *p, const struct groups *g, const struc
 }
 
 /* Of what follows from choices, entries and single numbers alone: else nothing is known. */
-static void box_of_point(const struct groups_box *g, const struct graph_range *a, const struct primitive *p, struct graph_range *ret)
+static void box_of_point(const struct groups_box *g, const struct graph_range *a, const struct primitive *p,
+                         struct graph_range *ret)
 {
     bool single = true;
     for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX && p->arguments[i]; i++) single = single && range_is_exact(a[i]);

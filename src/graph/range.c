@@ -43,8 +43,8 @@ static range sum(range a, range b)
 {
     const double lo = a.lo + b.lo, hi = a.hi + b.hi;
     const bool opposite = (a.lo == -infinite && b.hi == infinite) || (a.hi == infinite && b.lo == -infinite);
-    return (range){isnan(lo) ? -infinite : dse_below(lo, 1), isnan(hi) ? infinite : dse_above(hi, 1),
-                   a.none || b.none || opposite, a.minus_zero && b.minus_zero};
+    return (range){isnan(lo) ? -infinite : dse_below(lo, 1), isnan(hi) ? infinite : dse_above(hi, 1), a.none || b.none || opposite,
+                   a.minus_zero && b.minus_zero};
 }
 
 static range negative(range a)
@@ -84,7 +84,8 @@ static range hull_of_powers(range a, range b)
 /* Of a positive base it is monotone in both; of another one only whole powers are followed. */
 static range power(range a, range b)
 {
-    if (a.lo > 0 || (a.lo == 0 && !a.minus_zero && b.lo > 0 && !may_be_infinite(a) && !may_be_infinite(b))) return hull_of_powers(a, b);
+    if (a.lo > 0 || (a.lo == 0 && !a.minus_zero && b.lo > 0 && !may_be_infinite(a) && !may_be_infinite(b)))
+        return hull_of_powers(a, b);
     if (!is_single(b) || !(b.lo >= 0) || b.lo != floor(b.lo) || may_be_infinite(b)) return range_unknown;
     if (b.lo == 0) return range_of(1);
     const bool even = fmod(b.lo, 2) == 0;

@@ -8,11 +8,11 @@ struct unrolling {
     const struct graph *from;
     const struct structure *s;
     struct graph *to;
-    bool *needed;      /* by node */
-    bool *varies;      /* is it of the element that a loop is at? */
-    bool *at;          /* by varying node and element: is it needed there? */
-    int *made;         /* by node; of varying ones by element behind that */
-    int *rank;         /* of varying nodes */
+    bool *needed; /* by node */
+    bool *varies; /* is it of the element that a loop is at? */
+    bool *at;     /* by varying node and element: is it needed there? */
+    int *made;    /* by node; of varying ones by element behind that */
+    int *rank;    /* of varying nodes */
     int n_varying;
 };
 
@@ -94,7 +94,7 @@ static int make_input(const struct unrolling *u, const struct graph_node *n, int
 static int make(const struct unrolling *u, int i, int element)
 {
     const struct graph_node *n = &u->from->nodes[i];
-    int a[GRAPH_ARGUMENTS_MAX];
+    int a[GRAPH_ARGUMENTS_MAX] = {0};
     if (is_loop(n)) return make_loop(u, n);
     for (int k = 0; k < n->n_args; k++) a[k] = *made_of(u, n->args[k], element);
     switch (n->op) {

@@ -15,8 +15,9 @@ struct many_lattice {
 /* Points of a block: where they stand on the axes, and their parameters, resolved. */
 struct many_points {
     struct block *block;
-    const void *(*params)(void *user, int point);
+    const void *(*params)(void *user, int point); /* asked of a few of the points */
     void *user;
+    const bool *wanted; /* by metric, as in the schema: which are read; NULL: all. The others are not defined */
 };
 
 struct many_worker;
@@ -25,6 +26,8 @@ struct many {
     void (*worker_free)(struct many_worker *w);
     /* reasons[i]: that of check(), or NULL, and then metrics of metrics_size bytes at metrics + i * stride. */
     void (*run)(struct many_worker *w, const struct many_points *points, const char **reasons, void *metrics, size_t stride);
+    /* The axes that stand() depends on. */
+    uint32_t (*standing)(const struct many_worker *w);
     const void *object;
 };
 

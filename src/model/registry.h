@@ -19,9 +19,9 @@ struct many;
 struct model {
     const struct dse_model *desc;
     struct schema params, metrics, equations;
-    char *folder;           /* of its files (model_file), of a model that was added; or NULL */
-    char *file;             /* the plug-in, or the file in TOML, that it was added from; or NULL */
-    struct made_files made; /* of a model in TOML; else all NULL */
+    char *folder;            /* of its files (model_file), of a model that was added; or NULL */
+    char *file;              /* the plug-in, or the file in TOML, that it was added from; or NULL */
+    struct made_files made;  /* of a model in TOML; else all NULL */
     const struct many *many; /* many points at once (model/many.h); or NULL */
 };
 

@@ -7,6 +7,7 @@
 #include "space/many_points.h"
 #include "space/margin.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,15 @@ struct evaluator {
     bool is_copy;                   /* of another point's machine */
     char *bug;                      /* what stopped it, when that was the model; or NULL */
     void *start, *params, *metrics; /* before and behind resolve(); what the sweep adds behind the model's metrics */
-    void *own_params;               /* of points that are evaluated one by one */
-    struct many_at_work *many;      /* NULL: points are evaluated one by one */
-    const char *refusal;            /* of the point at hand, where `many` has evaluated it */
-    bool is_evaluated;
-    struct dse_breakdown parts;     /* of the points whose parts are looked at */
+    void *own_params, *own_metrics;               /* of points that are evaluated one by one */
+    struct many_at_work *many;                    /* NULL: all are */
+    bool is_evaluated;                            /* the point at hand, as number `number` of those at once */
+    size_t number;
+    bool is_scanned;                              /* only metrics that are wanted are there */
+    bool stands[BLOCK_POINTS_MAX];                /* what is known of standings: by many_at_work_standing */
+    struct standing standings[BLOCK_POINTS_MAX];
+    bool *wanted;                                 /* metrics that a scan reads; NULL: not yet */
+    struct dse_breakdown parts; /* of the points whose parts are looked at */
 };
 
 /* A breakdown takes about as long as the point: all of the few points at event level, and one of so many in closed form, are
@@ -63,7 +68,7 @@ struct evaluator *evaluator_new(const struct space *sp, enum fidelity fidelity, 
     e->derived = compile_all(sp, sp->sweep->derived, sp->derived_applies, sp->sweep->n_derived);
     e->start = xcalloc(1, sp->model->desc->params_size);
     e->params = e->own_params = xcalloc(1, sp->model->desc->params_size);
-    e->metrics = xcalloc(1, space_metrics_size(sp));
+    e->metrics = e->own_metrics = xcalloc(1, space_metrics_size(sp));
     struct sim_options options = {.stop = stop, .events_max = RUNNER_EVENTS_MAX};
     e->runner = runner_new(fidelity, &options);
     if (sp->baseline) e->comparer = comparer_new(sp->baseline, e->runner);
@@ -92,7 +97,8 @@ void evaluator_free(struct evaluator *e)
     free(e->bug);
     free(e->start);
     free(e->own_params);
-    free(e->metrics);
+    free(e->own_metrics);
+    free(e->wanted);
     free(e);
 }
 
@@ -129,6 +135,37 @@ static const char *failure(struct evaluator *e, enum run_end end)
     return e->failures[e->n_failures++] = reason;
 }
 
+static void *params_of(struct evaluator *e)
+{
+    if (!e->params) e->params = (void *)(uintptr_t)many_at_work_params(e->many, e->number);
+    return e->params;
+}
+
+/* Does it have all numbers that are read of it? */
+static bool is_whole(const struct evaluator *e)
+{
+    const struct schema *metrics = &e->space->model->metrics;
+    for (size_t i = 0; i < metrics->n; i++) {
+        const struct field *f = &metrics->fields[i];
+        if (!e->wanted[i] || f->type != DSE_TYPE_F64 || f->without) continue;
+        const double x = field_number(f, e->metrics);
+        if (isinf(x) || (isnan(x) && !f->may_be_null)) return false;
+    }
+    return true;
+}
+
+/* A point that was evaluated with others. One in so many is evaluated once more, with its parts, and one whose numbers cannot be,
+ * so that it is said which. */
+static enum run_end run_evaluated(struct evaluator *e, const char **ret_reason)
+{
+    const struct dse_model *model = e->space->model->desc;
+    *ret_reason = many_at_work_reason(e->many, e->number);
+    if (*ret_reason) return RUN_DONE;
+    if (e->point % PARTS_EVERY == 0) return runner_run(e->runner, model, params_of(e), e->metrics, &e->parts);
+    if (!e->is_scanned) return runner_check(e->runner, model, e->metrics);
+    return is_whole(e) ? RUN_DONE : runner_run(e->runner, model, params_of(e), e->metrics, NULL);
+}
+
 /* Carry the model out, with every request of a mix: its metrics, unless *ret_reason tells why there are none. */
 static enum run_end run_point(struct evaluator *e, const char **ret_reason)
 {
@@ -140,13 +177,10 @@ static enum run_end run_point(struct evaluator *e, const char **ret_reason)
         enum run_end end = mixer_run(e->mixer, e->start, e->metrics, parts_of(e), ret_reason);
         return end == RUN_DONE && !*ret_reason ? runner_check(e->runner, model, e->metrics) : end;
     }
-    if (e->is_evaluated)
-        *ret_reason = e->refusal;
-    else
-        *ret_reason = model->check ? model->check(e->params) : NULL;
+    if (e->is_evaluated) return run_evaluated(e, ret_reason);
+    *ret_reason = model->check ? model->check(e->params) : NULL;
     if (*ret_reason) return RUN_DONE;
     judge_add(e->judge, e->params, 1);
-    if (e->is_evaluated && e->point % PARTS_EVERY != 0) return runner_check(e->runner, model, e->metrics);
     return runner_run(e->runner, model, e->params, e->metrics, parts_of(e));
 }
 
@@ -173,7 +207,7 @@ static const char *run_model(struct evaluator *e)
     struct added *added = (struct added *)(void *)((char *)e->metrics + added_offset(e->space->model));
     if (e->mixer && !reason) added->served = mixer_served(e->mixer);
     if (e->stopped || reason || !e->comparer) return reason;
-    end = comparer_ratios(e->comparer, e->params, e->metrics, &added->ratios);
+    end = comparer_ratios(e->comparer, params_of(e), e->metrics, &added->ratios);
     if (end == RUN_BROKEN) stop_at_bug(e, e->space->sweep->baseline->model);
     if (end == RUN_STOPPED) e->stopped = true;
     return NULL;
@@ -205,7 +239,18 @@ static const char *unknown_quality(struct evaluator *e, const struct standing *s
 /* The standing of the point at hand, which is asked for where rows need it. */
 static const struct standing *stand(struct evaluator *e)
 {
-    e->standing = judge_end(e->judge);
+    if (!e->is_evaluated) {
+        e->standing = judge_end(e->judge);
+        return &e->standing;
+    }
+    const size_t at = many_at_work_standing(e->many, e->number);
+    if (!e->stands[at]) {
+        judge_begin(e->judge);
+        judge_add(e->judge, params_of(e), 1);
+        e->standings[at] = judge_end(e->judge);
+        e->stands[at] = true;
+    }
+    e->standing = e->standings[at];
     return &e->standing;
 }
 
@@ -241,10 +286,10 @@ static struct row judge_point(struct evaluator *e)
     return (struct row){.reason = fronts ? NULL : budget_reason(&s->budget, &row), .fronts = fronts};
 }
 
-static const char *broken_constraint(const struct evaluator *e)
+static const char *broken_constraint(struct evaluator *e)
 {
     for (size_t i = 0; i < e->space->sweep->n_constraints; i++) {
-        double v = e->constraints[i] ? expr_eval(e->constraints[i], e->params, e->metrics) : 1;
+        double v = e->constraints[i] ? expr_eval(e->constraints[i], params_of(e), e->metrics) : 1;
         if (isnan(v) || v == 0) return e->space->constraint_reasons[i];
     }
     return NULL;
@@ -255,7 +300,7 @@ static struct row evaluate(struct evaluator *e, union cell *cells)
 {
     const struct space *sp = e->space;
     size_t c = 0;
-    for (; c < sp->n_columns && sp->columns[c].role == COLUMN_PARAM; c++) cells[c] = get_cell(sp->columns[c].field, e->params);
+    for (; c < sp->n_columns && sp->columns[c].role == COLUMN_PARAM; c++) cells[c] = get_cell(sp->columns[c].field, params_of(e));
     const char *reason = run_model(e);
     if (reason || e->stopped) {
         for (; c < sp->n_columns; c++) cells[c] = null_cell(sp->columns[c].type);
@@ -264,7 +309,7 @@ static struct row evaluate(struct evaluator *e, union cell *cells)
     put_metrics(e, cells, c);
     c += sp->metrics.n;
     for (size_t i = 0; i < sp->sweep->n_derived; i++)
-        cells[c++].f64 = e->derived[i] ? expr_eval(e->derived[i], e->params, e->metrics) : (double)NAN;
+        cells[c++].f64 = e->derived[i] ? expr_eval(e->derived[i], params_of(e), e->metrics) : (double)NAN;
     put_notes(stand(e), e->mixer != NULL, cells + c);
     reason = broken_constraint(e);
     return reason ? (struct row){.reason = reason} : judge_point(e);
@@ -279,6 +324,8 @@ const char *evaluator_error(const struct evaluator *e)
 static void set_point(struct evaluator *e, const uint64_t *digits)
 {
     const struct dse_model *model = e->space->model->desc;
+    e->params = e->own_params;
+    e->metrics = e->own_metrics;
     e->is_copy = !e->space->sampler && space_is_copy(e->space, digits);
     if (e->space->sampler)
         space_start_of(e->space, e->point, e->params);
@@ -293,72 +340,56 @@ struct standing evaluator_standing(const struct evaluator *e)
     return e->standing;
 }
 
-/* Make the digits those of the next point of the grid. */
-static void step(const struct space *sp, uint64_t *digits)
-{
-    for (size_t a = sp->sampler ? 0 : sp->n_axes; a-- > 0;) {
-        if (++digits[a] < sp->axes[a].n) return;
-        digits[a] = 0;
-    }
-}
-
-/* The points from `first` on that are evaluated at once, at most `n`; 0: they are one by one. */
-static size_t begin_many(struct evaluator *e, uint64_t first, size_t n, const uint64_t *digits)
+/* How many points from `first` on were evaluated at once, at most `n`; 0: they are to be one by one. */
+static size_t begin_many(struct evaluator *e, uint64_t first, size_t n, const uint64_t *digits, const bool *wanted)
 {
     const size_t some = n < BLOCK_POINTS_MAX ? n : BLOCK_POINTS_MAX;
     if (!e->many || some < MANY_POINTS_MIN) return 0;
-    many_at_work_begin(e->many, some);
-    uint64_t at[SPACE_AXES_MAX];
-    if (!e->space->sampler) memcpy(at, digits, e->space->n_axes * sizeof *at);
-    for (size_t i = 0; i < some; i++) {
-        e->point = first + i;
-        e->params = many_at_work_params(e->many, i);
-        set_point(e, at);
-        many_at_work_place(e->many, i, e->space->sampler ? NULL : at);
-        step(e->space, at);
-    }
-    many_at_work_run(e->many);
+    many_at_work_run(e->many, first, some, e->space->sampler ? NULL : digits, wanted);
+    memset(e->stands, 0, some * sizeof *e->stands);
     return some;
 }
 
-/* The point at hand is number i of those that were evaluated at once. */
-static void take_many(struct evaluator *e, uint64_t point, size_t i, const uint64_t *digits)
-{
-    e->point = point;
-    e->is_copy = !e->space->sampler && space_is_copy(e->space, digits);
-    e->params = many_at_work_params(e->many, i);
-    e->refusal = many_at_work_reason(e->many, i);
-    if (!e->refusal) memcpy(e->metrics, many_at_work_metrics(e->many, i), e->space->model->desc->metrics_size);
-}
-
-/* Point `i` of n from `first` on, at these digits, is to be evaluated. `many`: where those begin and end that are. */
+/* Points that were evaluated at once, from number `begin` to `end` of the run. */
 struct many_range {
     size_t begin, end;
+    const bool *wanted;
 };
+
+/* Make point i of n from `first` on, at these digits, the one at hand. */
 static void go_to(struct evaluator *e, uint64_t first, size_t i, size_t n, const uint64_t *digits, struct many_range *many)
 {
-    if (i >= many->end) *many = (struct many_range){i, i + begin_many(e, first + i, n - i, digits)};
+    if (i >= many->end) {
+        many->begin = i;
+        many->end = i + begin_many(e, first + i, n - i, digits, many->wanted);
+    }
+    e->point = first + i;
     e->is_evaluated = i < many->end;
-    if (e->is_evaluated) {
-        take_many(e, first + i, i - many->begin, digits);
+    if (!e->is_evaluated) {
+        set_point(e, digits);
         return;
     }
-    e->params = e->own_params;
-    e->point = first + i;
-    set_point(e, digits);
+    e->is_copy = !e->space->sampler && space_is_copy(e->space, digits);
+    e->number = i - many->begin;
+    e->params = NULL;
+    if (e->comparer)
+        memcpy(e->metrics, many_at_work_metrics(e->many, e->number), e->space->model->desc->metrics_size);
+    else
+        e->metrics = many_at_work_metrics(e->many, e->number);
 }
 
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows)
 {
     const struct space *sp = e->space;
     uint64_t digits[SPACE_AXES_MAX];
-    struct many_range many = {0};
+    struct many_range many = {.wanted = NULL};
+    e->is_scanned = false;
     if (!sp->sampler) space_digits(sp, first, digits);
     e->stopped = false;
     for (size_t i = 0; i < n && !e->stopped; i++) {
         go_to(e, first, i, n, digits, &many);
         rows[i] = evaluate(e, cells + i * sp->n_columns);
-        step(sp, digits);
+        if (!sp->sampler) space_step(sp, digits);
     }
     return !e->stopped;
 }
@@ -405,7 +436,7 @@ static double number_of(struct evaluator *e, size_t column)
     const struct column *c = &sp->columns[column];
     if (c->role != COLUMN_DERIVED) return c->field->without ? (double)NAN : field_number(c->field, e->metrics);
     const size_t i = column - (size_t)(sp->derived_at);
-    return e->derived[i] ? expr_eval(e->derived[i], e->params, e->metrics) : (double)NAN;
+    return e->derived[i] ? expr_eval(e->derived[i], params_of(e), e->metrics) : (double)NAN;
 }
 
 bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation)
@@ -413,7 +444,6 @@ bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns,
     uint64_t digits[SPACE_AXES_MAX];
     if (!e->space->sampler) space_digits(e->space, index, digits);
     e->stopped = e->is_evaluated = false;
-    e->params = e->own_params;
     e->point = index;
     set_point(e, digits);
     const char *reason = run_model(e);
@@ -428,7 +458,7 @@ static struct row scan_point(struct evaluator *e, const struct point_scan *what,
 {
     double *values = what->values + i * what->n_columns;
     for (size_t k = 0; k < what->n_groups; k++)
-        what->keys[i * what->n_groups + k] = (uint64_t)field_get(what->groups[k], e->params).i64;
+        what->keys[i * what->n_groups + k] = (uint64_t)field_get(what->groups[k], params_of(e)).i64;
     const char *reason = run_model(e);
     if (reason || e->stopped) return (struct row){.reason = reason};
     for (size_t k = 0; k < what->n_columns; k++) values[k] = number_of(e, what->columns[k]);
@@ -436,16 +466,54 @@ static struct row scan_point(struct evaluator *e, const struct point_scan *what,
     return reason ? (struct row){.reason = reason} : judge_point(e);
 }
 
+/* Does the expression name it? */
+static bool mentions(const char *expr, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = strstr(expr, name); at; at = strstr(at + 1, name)) {
+        const bool begins = at == expr || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        if (begins && !(isalnum((unsigned char)at[n]) || at[n] == '_')) return true;
+    }
+    return false;
+}
+
+static bool is_mentioned(const struct sweep_file *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_constraints; i++)
+        if (mentions(s->constraints[i].expr, name)) return true;
+    for (size_t i = 0; i < s->n_derived; i++)
+        if (mentions(s->derived[i].expr, name)) return true;
+    return false;
+}
+
+/* The metrics of the model that a scan reads: its columns, those of expressions and budgets; a baseline is compared by any. */
+static const bool *wanted_of(struct evaluator *e, const struct point_scan *what)
+{
+    const struct space *sp = e->space;
+    const struct schema *metrics = &sp->model->metrics;
+    if (e->wanted) return e->wanted;
+    e->wanted = xcalloc(metrics->n + 1, sizeof *e->wanted);
+    for (size_t i = 0; i < metrics->n; i++) {
+        const struct field *f = &metrics->fields[i];
+        e->wanted[i] = e->comparer || is_mentioned(sp->sweep, f->name);
+        for (size_t k = 0; k < what->n_columns; k++)
+            e->wanted[i] |= what->columns[k] != SIZE_MAX && strcmp(sp->columns[what->columns[k]].name, f->name) == 0;
+        for (int k = 0; k < BUDGET_METRICS; k++) e->wanted[i] |= sp->budgeted[k] && strcmp(sp->budgeted[k]->name, f->name) == 0;
+    }
+    return e->wanted;
+}
+
 bool evaluator_scan(struct evaluator *e, uint64_t first, size_t n, const struct point_scan *what)
 {
     uint64_t digits[SPACE_AXES_MAX];
     if (!e->space->sampler) space_digits(e->space, first, digits);
-    struct many_range many = {0};
+    struct many_range many = {.wanted = e->many ? wanted_of(e, what) : NULL};
     e->stopped = false;
+    e->is_scanned = true;
     for (size_t i = 0; i < n && !e->stopped; i++) {
         go_to(e, first, i, n, digits, &many);
         what->rows[i] = scan_point(e, what, i);
-        step(e->space, digits);
+        if (!e->space->sampler) space_step(e->space, digits);
     }
     return !e->stopped;
 }

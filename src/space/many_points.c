@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct many_at_work {
     const struct space *space;
@@ -12,6 +13,9 @@ struct many_at_work {
     struct many_lattice lattice;
     struct block block;
     char *params, *metrics;
+    uint64_t first;
+    bool made[BLOCK_POINTS_MAX]; /* params */
+    const struct block_shape *standing;
     const char *reasons[BLOCK_POINTS_MAX];
 };
 
@@ -27,6 +31,8 @@ struct many_at_work *many_at_work_new(const struct space *sp)
 {
     const struct many *many = sp->model->many;
     if (!many || sp->n_axes > BLOCK_AXES_MAX) return NULL;
+    for (size_t a = 0; a < sp->n_axes; a++)
+        if (sp->axes[a].n > INT32_MAX) return NULL;
     struct many_at_work *w = xcalloc(1, sizeof *w);
     w->space = sp;
     w->many = many;
@@ -52,25 +58,28 @@ void many_at_work_free(struct many_at_work *w)
     free(w);
 }
 
-void many_at_work_begin(struct many_at_work *w, size_t n)
+/* Of the grid where each point stands; points of a sample share nothing that is known of. */
+static void place(struct many_at_work *w, size_t n, const uint64_t *digits)
 {
-    w->block.n = (int)n;
-    for (int a = 0; a < w->block.n_axes; a++) {
-        const uint64_t values = w->space->axes[a].n;
-        w->block.size[a] = w->space->sampler ? (int32_t)n : values < INT32_MAX ? (int32_t)values : INT32_MAX;
+    const struct space *sp = w->space;
+    struct block *b = &w->block;
+    uint64_t at[SPACE_AXES_MAX];
+    if (digits) memcpy(at, digits, sp->n_axes * sizeof *at);
+    b->n = (int)n;
+    for (size_t i = 0; i < n; i++) {
+        for (int a = 0; a < b->n_axes; a++) b->at[a][i] = digits ? (int32_t)at[a] : (int32_t)i;
+        if (digits) space_step(sp, at);
     }
-    block_begin(&w->block);
+    for (int a = 0; a < b->n_axes; a++) b->size[a] = digits ? (int32_t)sp->axes[a].n : (int32_t)n;
+    block_begin(b);
 }
 
-void *many_at_work_params(struct many_at_work *w, size_t i)
+const void *many_at_work_params(struct many_at_work *w, size_t i)
 {
-    return w->params + i * w->space->model->desc->params_size;
-}
-
-/* Points of a sample share nothing that is known of. */
-void many_at_work_place(struct many_at_work *w, size_t i, const uint64_t *digits)
-{
-    for (int a = 0; a < w->block.n_axes; a++) w->block.at[a][i] = digits ? (int32_t)digits[a] : (int32_t)i;
+    char *params = w->params + i * w->space->model->desc->params_size;
+    if (!w->made[i]) space_point(w->space, w->first + i, params);
+    w->made[i] = true;
+    return params;
 }
 
 static const void *params_of(void *user, int point)
@@ -78,10 +87,19 @@ static const void *params_of(void *user, int point)
     return many_at_work_params(user, (size_t)point);
 }
 
-void many_at_work_run(struct many_at_work *w)
+void many_at_work_run(struct many_at_work *w, uint64_t first, size_t n, const uint64_t *digits, const bool *wanted)
 {
-    const struct many_points points = {&w->block, params_of, w};
+    const struct many_points points = {&w->block, params_of, w, wanted};
+    w->first = first;
+    memset(w->made, 0, n * sizeof *w->made);
+    place(w, n, digits);
     w->many->run(w->worker, &points, w->reasons, w->metrics, w->space->model->desc->metrics_size);
+    w->standing = block_shape(&w->block, w->many->standing(w->worker) & block_varying(&w->block));
+}
+
+size_t many_at_work_standing(struct many_at_work *w, size_t i)
+{
+    return (size_t)w->standing->of_point[i];
 }
 
 const char *many_at_work_reason(const struct many_at_work *w, size_t i)
@@ -89,7 +107,7 @@ const char *many_at_work_reason(const struct many_at_work *w, size_t i)
     return w->reasons[i];
 }
 
-const void *many_at_work_metrics(const struct many_at_work *w, size_t i)
+void *many_at_work_metrics(const struct many_at_work *w, size_t i)
 {
     return w->metrics + i * w->space->model->desc->metrics_size;
 }

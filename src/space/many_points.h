@@ -12,13 +12,15 @@ enum { MANY_POINTS_MIN = 8 }; /* fewer are evaluated one by one */
 struct many_at_work *many_at_work_new(const struct space *sp);
 void many_at_work_free(struct many_at_work *w);
 
-/* So many points; then of each its parameters, resolved, and where it stands: its digits, NULL of a sample's; then run. */
-void many_at_work_begin(struct many_at_work *w, size_t n);
-void *many_at_work_params(struct many_at_work *w, size_t i);
-void many_at_work_place(struct many_at_work *w, size_t i, const uint64_t *digits);
-void many_at_work_run(struct many_at_work *w);
+/* So many points, from `first` on, at these digits of the grid (NULL: a sample's); run. `wanted`: by metric, as struct many_points;
+ * it lives as long as w. */
+void many_at_work_run(struct many_at_work *w, uint64_t first, size_t n, const uint64_t *digits, const bool *wanted);
+/* The parameters of point i, resolved. */
+const void *many_at_work_params(struct many_at_work *w, size_t i);
 /* Why check() refuses point i, or NULL and its metrics. */
 const char *many_at_work_reason(const struct many_at_work *w, size_t i);
-const void *many_at_work_metrics(const struct many_at_work *w, size_t i);
+void *many_at_work_metrics(const struct many_at_work *w, size_t i);
+/* A number below n that is the same for points of which stand() says the same. */
+size_t many_at_work_standing(struct many_at_work *w, size_t i);
 
 #endif

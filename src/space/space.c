@@ -125,6 +125,14 @@ static void set_axis(const struct axis *a, uint64_t digit, void *params)
     if (a->follows.n) follow_list_apply(&a->follows, a->values[digit].ref, params);
 }
 
+void space_step(const struct space *sp, uint64_t *digits)
+{
+    for (size_t a = sp->n_axes; a-- > 0;) {
+        if (++digits[a] < sp->axes[a].n) return;
+        digits[a] = 0;
+    }
+}
+
 void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params)
 {
     memcpy(params, sp->base, sp->model->desc->params_size);

@@ -96,6 +96,8 @@ extern const char space_copy_reason[];
 /* Make the digits of a copy those of the point that has the row. */
 void space_original(const struct space *sp, uint64_t *digits);
 
+/* Make the digits those of the next point of the grid. */
+void space_step(const struct space *sp, uint64_t *digits);
 /* Set the parameters at these digits, before resolve(). */
 void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params);
 /* The same of a point of the grid or of the sample. */

@@ -26,8 +26,11 @@ static void load(const struct box *b)
 {
     for (int i = 0; i < b->plan->n_main; i++) {
         const struct plan_input *in = &b->plan->inputs[i];
-        const double x = point_input(b->m, in, b->groups.lo.params, &b->least), y = point_input(b->m, in, b->groups.hi.params, &b->most);
-        b->range[in->slot] = isnan(x) || isnan(y) ? range_unknown : (struct graph_range){dse_min(x, y), dse_max(x, y), false, signbit(x) || signbit(y)};
+        const double x = point_input(b->m, in, b->groups.lo.params, &b->least),
+                     y = point_input(b->m, in, b->groups.hi.params, &b->most);
+        b->range[in->slot] = isnan(x) || isnan(y)
+                                 ? range_unknown
+                                 : (struct graph_range){dse_min(x, y), dse_max(x, y), false, signbit(x) || signbit(y)};
     }
 }
 

@@ -50,7 +50,7 @@ struct term compile_pure(struct compiling *c, const struct formula_node *n, stru
     if (v.any || dimension_none(v.dim) || !c->ok) return pure;
     char *is = dimension_name(v.dim);
     const struct term ret = compile_fail(c, n, "divide it by something of its unit: x / 1 [B]",
-                                          xasprintf("units do not fit: %s takes a pure number, not %s", what, is));
+                                         xasprintf("units do not fit: %s takes a pure number, not %s", what, is));
     free(is);
     return ret;
 }
@@ -101,9 +101,9 @@ static struct term unknown(struct compiling *c, const struct formula_node *n, co
                       "docs/reference/model-in-toml.md",
                       "there is no parameter, equation or shared quantity \"%s\"", name);
     else if (c->ok)
-        diags_unknown(c->diags, formula_loc(c->f, n), c->f->source.file_text, name, names, k, "docs/reference/model-in-toml.md lists them",
-                      "\"%s\" is neither a field of %s nor an equation of [for.%s]", name,
-                      domain == DOMAIN_ATTENTION ? "a group of attention" : "an operator", domain_names[domain]);
+        diags_unknown(c->diags, formula_loc(c->f, n), c->f->source.file_text, name, names, k,
+                      "docs/reference/model-in-toml.md lists them", "\"%s\" is neither a field of %s nor an equation of [for.%s]",
+                      name, domain == DOMAIN_ATTENTION ? "a group of attention" : "an operator", domain_names[domain]);
     c->ok = false;
     free(names);
     return term_any;
@@ -134,7 +134,8 @@ static const char *field_of_loop(const struct compiling *c, const char *name)
 static const struct answer *quantity(const struct toml_model *m, const char *name)
 {
     for (const struct answer *a = answers; a->name; a++)
-        if (strchr(a->name, '.') && strcmp(a->name, name) == 0) return groups_has(&m->groups, primitives[a->primitive].groups) ? a : NULL;
+        if (strchr(a->name, '.') && strcmp(a->name, name) == 0)
+            return groups_has(&m->groups, primitives[a->primitive].groups) ? a : NULL;
     return NULL;
 }
 
@@ -191,7 +192,7 @@ static struct term compare_role(struct compiling *c, const struct formula_node *
 
 /* "dataflow == 'flexible'", "op.name != 'lm_head'". */
 static struct term compare_text(struct compiling *c, const struct formula_node *n, const struct formula_node *name,
-                                 const struct formula_node *text)
+                                const struct formula_node *text)
 {
     if (name->kind != FORMULA_NAME || (n->op != OP_EQ && n->op != OP_NE))
         return compile_fail(c, text, NULL, xasprintf("a string can only be compared, by == or !=, with a choice or with op.name"));

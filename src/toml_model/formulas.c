@@ -22,7 +22,8 @@ static bool formula_at(const struct toml_model *m, const struct toml_node *node,
         return true;
     }
     if (node->type != TOML_STRING)
-        return diags_input(diags, source.loc, doc->text, "for example: \"max(cycles / clock_ghz, op.weight_bytes / bandwidth_gbs)\"",
+        return diags_input(diags, source.loc, doc->text,
+                           "for example: \"max(cycles / clock_ghz, op.weight_bytes / bandwidth_gbs)\"",
                            "a formula is a string or a number, not %s", toml_type_name(node->type));
     source.text = node->string;
     source.loc = toml_string_loc(doc, node);
@@ -389,11 +390,10 @@ static bool check_loops(struct toml_model *m, struct diags *diags)
     free(varies);
     for (int i = 0; i < m->n_parts; i++) m->expands = m->expands || m->parts[i].domain != DOMAIN_NONE;
     char most[TEXT_NUMBER_MAX];
-    return n <= MODEL_LOOP_TERMS_MAX ||
-           diags_input(diags, (struct srcloc){.file = m->doc->file, .line = 1, .column = 1}, NULL,
-                       "compute outside of the loops what all operators share",
-                       "the formulas of loops have more than %s terms that differ among operators",
-                       text_count(most, MODEL_LOOP_TERMS_MAX));
+    return n <= MODEL_LOOP_TERMS_MAX || diags_input(diags, (struct srcloc){.file = m->doc->file, .line = 1, .column = 1}, NULL,
+                                                    "compute outside of the loops what all operators share",
+                                                    "the formulas of loops have more than %s terms that differ among operators",
+                                                    text_count(most, MODEL_LOOP_TERMS_MAX));
 }
 
 bool compile_all(struct toml_model *m, struct diags *diags)

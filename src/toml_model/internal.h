@@ -53,14 +53,14 @@ enum equation_state { EQUATION_NEW, EQUATION_AT_WORK, EQUATION_DONE, EQUATION_BA
 struct equation {
     enum equation_kind kind;
     enum equation_state state;
-    char *name;             /* "gemv_s"; of what has none, what it is: "the time of \"attention\"" */
-    bool is_public;         /* other formulas may use it */
-    enum domain domain;     /* ELEMENT: of the loop */
-    const char *variable;   /* ELEMENT: "op" */
+    char *name;           /* "gemv_s"; of what has none, what it is: "the time of \"attention\"" */
+    bool is_public;       /* other formulas may use it */
+    enum domain domain;   /* ELEMENT: of the loop */
+    const char *variable; /* ELEMENT: "op" */
     struct formula formula;
-    bool borrows;           /* the formula is a part of another's */
-    struct srcloc loc;      /* of its name */
-    bool has_measure;       /* the name or the place says its unit */
+    bool borrows;      /* the formula is a part of another's */
+    struct srcloc loc; /* of its name */
+    bool has_measure;  /* the name or the place says its unit */
     struct measure measure;
     const char *unit, *doc; /* doc: or NULL */
     int node;               /* of the model's graph */
@@ -156,6 +156,7 @@ struct toml_model {
     int totals[TOTALS]; /* equations, or -1 */
     struct own_metric *own;
     int n_own;
+    size_t n_common; /* metrics before those */
     struct own_metric *shown; /* equations that --equations prints */
     int n_shown;
     struct part_row *parts;
@@ -243,7 +244,7 @@ double point_input(const struct toml_model *m, const struct plan_input *i, const
 /* What the groups refuse at a point, before the file's own check; or NULL. */
 const char *point_refusal(const struct toml_model *m, const struct groups *g);
 /* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
-void point_common(const struct toml_model *m, const struct groups *g, const double *totals, struct dse_common *ret);
+void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret);
 
 /* ---- many.c: blocks of points ---- */
 

@@ -7,9 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What of the answers is read. */
+struct wanted {
+    unsigned totals; /* 1 << enum total, or-ed */
+    bool bill;
+    const bool *own; /* by metric of the schema; NULL: all */
+};
+
 /* The code of one plan, and what it reads of operators. */
 struct code {
     const struct plan *plan;
+    struct wanted wanted;
     struct block_code *block;
     double *elements; /* by input and combination of the workload: BLOCK_POINTS_MAX each */
 };
@@ -27,8 +35,9 @@ struct many_worker {
 
     /* the block at hand */
     const struct many_points *points;
-    struct block *block;  /* the points' own, or a part of them */
-    int32_t *point_of;    /* of a part: which points; NULL of the whole */
+    struct wanted wanted;
+    struct block *block; /* the points' own, or a part of them */
+    int32_t *point_of;   /* of a part: which points; NULL of the whole */
     struct code *code;
     struct block part;
     int32_t points_of_part[BLOCK_POINTS_MAX];
@@ -64,8 +73,8 @@ static void find_axes(struct many_worker *w)
             if (is_in_group(m, (enum group)g, m->schema.fields[i].offset)) w->of_group[g] |= w->lattice->axes[i];
     for (int i = 0; i < m->n_inputs; i++) {
         const struct input *in = &m->inputs[i];
-        w->of_input[i] = in->kind >= INPUT_ELEMENT ? w->of_group[GROUP_WORKLOAD]
-                                                   : axes_at(w, in->kind == INPUT_ENTRY ? in->ref : in->offset);
+        w->of_input[i] =
+            in->kind >= INPUT_ELEMENT ? w->of_group[GROUP_WORKLOAD] : axes_at(w, in->kind == INPUT_ENTRY ? in->ref : in->offset);
     }
 }
 
@@ -118,6 +127,13 @@ static void worker_free(struct many_worker *w)
     free(w);
 }
 
+/* Own metrics stand behind the common ones. */
+static bool is_wanted(const struct many_worker *w, int own)
+{
+    const size_t first = w->m->n_common;
+    return !w->wanted.own || w->wanted.own[first + (size_t)own];
+}
+
 static struct block_code *code_of(struct many_worker *w, const struct plan *p)
 {
     const struct toml_model *m = w->m;
@@ -125,21 +141,26 @@ static struct block_code *code_of(struct many_worker *w, const struct plan *p)
     int *roots = xcalloc(most + 1, sizeof *roots), n = 0;
     for (int i = 0; i < m->n_conditions; i++) roots[n++] = p->equations[m->conditions[i].equation];
     for (int i = 0; i < TOTALS; i++)
-        if (m->totals[i] >= 0) roots[n++] = p->equations[m->totals[i]];
-    for (int i = 0; i < m->n_own; i++) roots[n++] = p->equations[m->own[i].equation];
-    struct block_code *ret =
-        block_code_new(&p->graph, roots, n, &(struct block_axes){w, of_input, of_groups, of_reference});
+        if (m->totals[i] >= 0 && w->wanted.totals >> i & 1) roots[n++] = p->equations[m->totals[i]];
+    for (int i = 0; i < m->n_own; i++)
+        if (is_wanted(w, i)) roots[n++] = p->equations[m->own[i].equation];
+    struct block_code *ret = block_code_new(&p->graph, roots, n, &(struct block_axes){w, of_input, of_groups, of_reference});
     free(roots);
     return ret;
+}
+
+static bool same_wanted(const struct wanted *a, const struct wanted *b)
+{
+    return a->totals == b->totals && a->bill == b->bill && a->own == b->own;
 }
 
 static struct code *find_code(struct many_worker *w, const struct plan *p)
 {
     for (int i = 0; i < w->n_codes; i++)
-        if (w->codes[i].plan == p) return &w->codes[i];
+        if (w->codes[i].plan == p && same_wanted(&w->codes[i].wanted, &w->wanted)) return &w->codes[i];
     struct code *c = &w->codes[w->n_codes < CODES_MAX ? w->n_codes++ : w->next++ % CODES_MAX];
     code_release(c);
-    *c = (struct code){.plan = p, .block = code_of(w, p)};
+    *c = (struct code){.plan = p, .wanted = w->wanted, .block = code_of(w, p)};
     c->elements = xcalloc((size_t)p->n_inputs * BLOCK_POINTS_MAX + 1, sizeof *c->elements);
     return c;
 }
@@ -251,16 +272,16 @@ static void fill_common(const struct many_worker *w, const struct answers *a)
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_MEMORY | 1 << GROUP_ECONOMICS };
     uint32_t axes = of_groups((void *)(uintptr_t)w, GROUPS_ASKED) & block_varying(w->block);
     for (int i = 0; i < TOTALS; i++)
-        if (m->totals[i] >= 0) numbers[i] = numbers_of(w, m->totals[i], &shapes[i]), axes |= shapes[i]->axes;
+        if (m->totals[i] >= 0 && w->wanted.totals >> i & 1)
+            numbers[i] = numbers_of(w, m->totals[i], &shapes[i]), axes |= shapes[i]->axes;
     const struct block_shape *s = block_shape(w->block, axes);
     struct dse_common common[BLOCK_POINTS_MAX];
     for (int c = 0; c < s->n; c++) {
         const int point = s->point_of[c];
         const struct groups g = groups_of(&m->groups, params_of(w, point));
-        double totals[TOTALS] = {0};
-        for (int i = 0; i < TOTALS; i++)
-            if (numbers[i]) totals[i] = numbers[i][shapes[i]->of_point[point]];
-        point_common(m, &g, totals, &common[c]);
+        double totals[TOTALS];
+        for (int i = 0; i < TOTALS; i++) totals[i] = numbers[i] ? numbers[i][shapes[i]->of_point[point]] : (double)NAN;
+        point_common(m, &g, totals, w->wanted.bill, &common[c]);
     }
     for (int p = 0; p < w->block->n; p++)
         memcpy(a->metrics + (size_t)whole_of(w, p) * a->stride, &common[s->of_point[p]], sizeof *common);
@@ -271,6 +292,7 @@ static void fill_own(const struct many_worker *w, const struct answers *a)
     for (int i = 0; i < w->m->n_own; i++) {
         const struct own_metric *own = &w->m->own[i];
         const struct block_shape *s;
+        if (!is_wanted(w, i)) continue;
         const double *numbers = numbers_of(w, own->equation, &s);
         for (int p = 0; p < w->block->n; p++) {
             const double x = numbers[s->of_point[p]] / own->scale;
@@ -278,6 +300,35 @@ static void fill_own(const struct many_worker *w, const struct answers *a)
             *(double *)(void *)to = isfinite(x) ? x : (double)NAN;
         }
     }
+}
+
+/* ---- what is wanted ---------------------------------------------------------------------------------------------------------- */
+
+static struct wanted wanted_of(const struct toml_model *m, const bool *metrics)
+{
+#define T(t) (1u << TOTAL_##t)
+    enum { STEP = T(TIME) | T(TOKENS), COSTS = STEP | T(ENERGY) | T(DIE) | T(NODE) | T(CHIPS) };
+    static const unsigned needs[] = {
+        STEP,                          /* tokens_per_s */
+        T(TIME),                       /* latency_us */
+        T(ATTENTION),                  /* attention_us */
+        T(ENERGY) | T(TOKENS),         /* energy_mj */
+        T(ENERGY) | T(TIME),           /* power_w */
+        T(AREA),                       /* area_mm2 */
+        T(BYTES) | T(TOKENS),          /* dram_mib */
+        T(OPS) | T(PEAK_OPS) | T(TIME) /* compute_utilization */,
+        T(BYTES) | T(PEAK_BYTES) | T(TIME) /* dram_utilization */,
+        T(OPS) | T(PEAK_OPS) | T(BYTES) | T(PEAK_BYTES) | T(COMPUTE) | T(DRAM) | T(LATENCY) /* bound */,
+    };
+#undef T
+    enum { NEEDS = sizeof needs / sizeof *needs };
+    struct wanted w = {.own = metrics};
+    for (size_t i = 0; i < m->n_common; i++) {
+        if (metrics && !metrics[i]) continue;
+        w.totals |= i < NEEDS ? needs[i] : COSTS;
+        w.bill = w.bill || i >= NEEDS;
+    }
+    return w;
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------------------ */
@@ -350,6 +401,7 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     const struct answers a = {reasons, metrics, stride};
     struct block *all = points->block;
     w->points = points;
+    w->wanted = wanted_of(w->m, points->wanted);
     w->block = all;
     w->point_of = NULL;
     const struct block_shape *s = block_shape(all, deciding(w) & block_varying(all));
@@ -372,7 +424,13 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     }
 }
 
+static uint32_t standing(const struct many_worker *w)
+{
+    enum { OF_STANDING = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_CACHE };
+    return of_groups((void *)(uintptr_t)w, OF_STANDING);
+}
+
 struct many many_of(const struct toml_model *m)
 {
-    return (struct many){worker_new, worker_free, run, m};
+    return (struct many){worker_new, worker_free, run, standing, m};
 }

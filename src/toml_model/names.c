@@ -191,8 +191,7 @@ int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, 
     const int known = known_input(m, kind, domain, text);
     if (known >= 0) return known;
     return add_input(
-        m, (struct input){
-               .kind = kind, .name = xstrdup(text), .measure = {.scale = 1}, .domain = domain, .text = xstrdup(text)});
+        m, (struct input){.kind = kind, .name = xstrdup(text), .measure = {.scale = 1}, .domain = domain, .text = xstrdup(text)});
 }
 
 /* ---- for the nearest name ---------------------------------------------------------------------------------------------------- */

@@ -296,7 +296,7 @@ static struct dse_bill bill_of(const struct toml_model *m, const struct groups *
                             nm_of_metres(total(m, totals, TOTAL_NODE, none)), g->memory);
 }
 
-void point_common(const struct toml_model *m, const struct groups *g, const double *totals, struct dse_common *ret)
+void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret)
 {
     const double none = (double)NAN;
     struct dse_totals t = {
@@ -311,7 +311,7 @@ void point_common(const struct toml_model *m, const struct groups *g, const doub
         .area_mm2 = total(m, totals, TOTAL_AREA, none) * 1e6,
     };
     struct dse_bill bill;
-    if (m->totals[TOTAL_DIE] >= 0) {
+    if (with_bill && m->totals[TOTAL_DIE] >= 0) {
         bill = bill_of(m, g, totals);
         t.bill = &bill;
     }
@@ -350,8 +350,8 @@ static const char *bound_name(const struct point_context *c, const struct part_r
 static void add_part(const struct point_context *c, const struct part_row *p, const char *name, const struct part_numbers *n,
                      struct dse_breakdown *out)
 {
-    const struct dse_part part = dse_part_of(name, p->depth, bound_name(c, p, n), n->is[PART_TIME], n->is[PART_ENERGY],
-                                             n->is[PART_BYTES], n->is[PART_OPS]);
+    const struct dse_part part =
+        dse_part_of(name, p->depth, bound_name(c, p, n), n->is[PART_TIME], n->is[PART_ENERGY], n->is[PART_BYTES], n->is[PART_OPS]);
     if (out->n < DSE_PARTS_MAX) dse_breakdown_add(out, part);
 }
 
@@ -386,7 +386,7 @@ void point_estimate(const struct toml_model *m, const void *params, void *metric
     double totals[TOTALS];
     run_estimate(c, params);
     totals_of(c, totals);
-    point_common(m, &c->groups, totals, metrics);
+    point_common(m, &c->groups, totals, true, metrics);
     for (int i = 0; i < m->n_own; i++) {
         double *to = (double *)(void *)((char *)metrics + m->own[i].offset);
         const double x = of(c, m->own[i].equation, 0) / m->own[i].scale;
@@ -437,7 +437,8 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     run_estimate(c, params);
     for (int i = 0; i < m->n_own; i++) {
         const struct equation *e = &m->equations[m->own[i].equation];
-        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0))) why = "its formula gives no number at this point";
+        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0)))
+            why = "its formula gives no number at this point";
     }
     if (why || m->totals[TOTAL_DIE] < 0) {
         put_back(c);

@@ -28,6 +28,7 @@ static const char *source_of(const struct toml_model *m, const char *section, co
 
 static void make_metrics(struct toml_model *m)
 {
+    while (dse_common_metrics[m->n_common].type != DSE_TYPE_END) m->n_common++;
     m->metrics = xcalloc((size_t)m->n_own + 2, sizeof *m->metrics);
     m->metrics[0] = (struct dse_metric){.type = DSE_TYPE_EMBED, .name = "common", .embed = dse_common_metrics};
     m->desc.metrics_size = sizeof(struct dse_common);

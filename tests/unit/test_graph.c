@@ -121,7 +121,8 @@ static void assert_in(const struct graph *g, const struct graph_range *r, const 
 {
     for (int i = 0; i < g->n; i++) {
         if (isnan(v[i]) ? !r[i].none : !(r[i].lo <= v[i] && v[i] <= r[i].hi))
-            fail_msg("op %d gives %.17g, not in [%.17g, %.17g]%s", g->nodes[i].op, v[i], r[i].lo, r[i].hi, r[i].none ? " or none" : "");
+            fail_msg("op %d gives %.17g, not in [%.17g, %.17g]%s", g->nodes[i].op, v[i], r[i].lo, r[i].hi,
+                     r[i].none ? " or none" : "");
     }
 }
 
