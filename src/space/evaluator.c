@@ -135,10 +135,9 @@ static const char *failure(struct evaluator *e, enum run_end end)
     return e->failures[e->n_failures++] = reason;
 }
 
-static void *params_of(struct evaluator *e)
+static const void *params_of(struct evaluator *e)
 {
-    if (!e->params) e->params = (void *)(uintptr_t)many_at_work_params(e->many, e->number);
-    return e->params;
+    return e->params ? e->params : many_at_work_params(e->many, e->number);
 }
 
 /* Does it have all numbers that are read of it? */

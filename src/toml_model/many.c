@@ -32,6 +32,7 @@ struct many_worker {
     struct code codes[CODES_MAX];
     int n_codes, next; /* next: code that makes room for another */
     struct dse_oplist ops;
+    struct dse_common common[BLOCK_POINTS_MAX];
 
     /* the block at hand */
     const struct many_points *points;
@@ -85,13 +86,17 @@ static uint32_t of_input(void *object, int what, int element)
     return w->of_input[what];
 }
 
-static uint32_t of_groups(void *object, unsigned groups)
+static uint32_t axes_of_groups(const struct many_worker *w, unsigned groups)
 {
-    const struct many_worker *w = object;
     uint32_t ret = 0;
     for (int g = 0; g < GROUPS; g++)
         if (groups >> g & 1) ret |= w->of_group[g];
     return ret;
+}
+
+static uint32_t of_groups(void *object, unsigned groups)
+{
+    return axes_of_groups(object, groups);
 }
 
 static uint32_t of_reference(void *object, size_t place)
@@ -253,7 +258,7 @@ static void fill_reasons(const struct many_worker *w, const struct answers *a)
 static void fill_refusals(const struct many_worker *w, const struct answers *a)
 {
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_MEMORY | 1 << GROUP_CACHE };
-    const uint32_t axes = of_groups((void *)(uintptr_t)w, GROUPS_ASKED) & block_varying(w->block);
+    const uint32_t axes = axes_of_groups(w, GROUPS_ASKED) & block_varying(w->block);
     const struct block_shape *s = block_shape(w->block, axes);
     const char *why[BLOCK_POINTS_MAX];
     for (int c = 0; c < s->n; c++) {
@@ -264,27 +269,26 @@ static void fill_refusals(const struct many_worker *w, const struct answers *a)
         if (why[s->of_point[p]]) a->reasons[whole_of(w, p)] = why[s->of_point[p]];
 }
 
-static void fill_common(const struct many_worker *w, const struct answers *a)
+static void fill_common(struct many_worker *w, const struct answers *a)
 {
     const struct toml_model *m = w->m;
     const double *numbers[TOTALS] = {NULL};
     const struct block_shape *shapes[TOTALS];
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_MEMORY | 1 << GROUP_ECONOMICS };
-    uint32_t axes = of_groups((void *)(uintptr_t)w, GROUPS_ASKED) & block_varying(w->block);
+    uint32_t axes = axes_of_groups(w, GROUPS_ASKED) & block_varying(w->block);
     for (int i = 0; i < TOTALS; i++)
         if (m->totals[i] >= 0 && w->wanted.totals >> i & 1)
             numbers[i] = numbers_of(w, m->totals[i], &shapes[i]), axes |= shapes[i]->axes;
     const struct block_shape *s = block_shape(w->block, axes);
-    struct dse_common common[BLOCK_POINTS_MAX];
     for (int c = 0; c < s->n; c++) {
         const int point = s->point_of[c];
         const struct groups g = groups_of(&m->groups, params_of(w, point));
         double totals[TOTALS];
         for (int i = 0; i < TOTALS; i++) totals[i] = numbers[i] ? numbers[i][shapes[i]->of_point[point]] : (double)NAN;
-        point_common(m, &g, totals, w->wanted.bill, &common[c]);
+        point_common(m, &g, totals, w->wanted.bill, &w->common[c]);
     }
     for (int p = 0; p < w->block->n; p++)
-        memcpy(a->metrics + (size_t)whole_of(w, p) * a->stride, &common[s->of_point[p]], sizeof *common);
+        memcpy(a->metrics + (size_t)whole_of(w, p) * a->stride, &w->common[s->of_point[p]], sizeof *w->common);
 }
 
 static void fill_own(const struct many_worker *w, const struct answers *a)
@@ -427,7 +431,7 @@ static void run(struct many_worker *w, const struct many_points *points, const c
 static uint32_t standing(const struct many_worker *w)
 {
     enum { OF_STANDING = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_CACHE };
-    return of_groups((void *)(uintptr_t)w, OF_STANDING);
+    return axes_of_groups(w, OF_STANDING);
 }
 
 struct many many_of(const struct toml_model *m)

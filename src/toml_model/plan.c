@@ -157,9 +157,9 @@ static struct root *roots_of_parts(const struct toml_model *m, const struct maki
 
 /* ---- making ------------------------------------------------------------------------------------------------------------------ */
 
-static void unroll(const struct making *k, const struct root *roots, size_t n, struct plan *p, int *ret)
+static void unroll(struct making *k, const struct root *roots, size_t n, struct plan *p, int *ret)
 {
-    const struct structure s = {.object = (void *)(uintptr_t)k,
+    const struct structure s = {.object = k,
                                 .n_elements = elements_of(k->list),
                                 .n_domains = DOMAINS,
                                 .elements = (const int *const *)k->elements,
@@ -170,7 +170,7 @@ static void unroll(const struct making *k, const struct root *roots, size_t n, s
 }
 
 /* Equations that are asked for, and parts that are loops unless the plan is for boxes. */
-static void make_graph(const struct making *k, struct plan *p)
+static void make_graph(struct making *k, struct plan *p)
 {
     const struct toml_model *m = k->m;
     struct asked a = {0};

@@ -82,7 +82,7 @@ static void ranges(const struct graph *g, const double *lo, const double *hi, st
 
 static bool same(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+    return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
 }
 
 static void program__gives_what_a_walk_gives(void **unused)

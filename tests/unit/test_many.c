@@ -45,7 +45,7 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_cell(const struct column *c, union cell a, union cell b)
 {
-    if (c->type == DSE_TYPE_F64) return memcmp(&a.f64, &b.f64, sizeof a.f64) == 0 || (isnan(a.f64) && isnan(b.f64));
+    if (c->type == DSE_TYPE_F64) return a.f64 == b.f64 || (isnan(a.f64) && isnan(b.f64));
     return c->type == DSE_TYPE_I64 ? a.i64 == b.i64 : same_text(a.text, b.text);
 }
 
