@@ -43,7 +43,8 @@ struct formula_node {
     char *name;           /* NAME, STRING, CALL; the variable of a LOOP */
     char *domain;         /* LOOP */
     int args[FORMULA_ARGUMENTS_MAX], n_args;
-    size_t at; /* in the text */
+    size_t at;   /* in the text */
+    int meaning; /* of NAME and CALL: for who walks the tree; 0: not known */
 };
 
 /* Where a formula stands. All of it is borrowed. */

@@ -5,6 +5,7 @@
 #include <dse/units.h>
 
 #include <math.h>
+#include <string.h>
 
 const struct group_row group_rows[GROUPS] = {
     [GROUP_WORKLOAD] = {"workload", sizeof(struct dse_workload), dse_workload_params, NULL},
@@ -36,6 +37,16 @@ bool groups_has(const struct group_places *g, unsigned groups)
     for (int i = 0; i < GROUPS; i++)
         if (groups >> i & 1 && !g->has[i]) return false;
     return true;
+}
+
+unsigned groups_same(const struct group_places *g, const void *lo, const void *hi)
+{
+    unsigned ret = 0;
+    for (int i = 0; i < GROUPS; i++) {
+        const size_t at = g->offset[i];
+        if (g->has[i] && memcmp((const char *)lo + at, (const char *)hi + at, group_rows[i].size) == 0) ret |= 1u << i;
+    }
+    return ret;
 }
 
 /* Shorthands of this file: a point's answers and a box's. */

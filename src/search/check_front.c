@@ -171,6 +171,7 @@ static bool make_spaces(struct checking *c, struct catalog *catalog, const char 
             space_free(s->space);
             return false;
         }
+        space_check_plainly(s->space);
         s->axes = lattice_axes(s->lattice);
         s->places = xcalloc(s->axes + 1, sizeof *s->places);
         for (size_t a = 0; a < s->axes; a++) lattice_axis(s->lattice, a, &s->places[a]);

@@ -28,14 +28,14 @@ struct evaluator {
     bool is_copy;                   /* of another point's machine */
     char *bug;                      /* what stopped it, when that was the model; or NULL */
     void *start, *params, *metrics; /* before and behind resolve(); what the sweep adds behind the model's metrics */
-    void *own_params, *own_metrics;               /* of points that are evaluated one by one */
-    struct many_at_work *many;                    /* NULL: all are */
-    bool is_evaluated;                            /* the point at hand, as number `number` of those at once */
+    void *own_params, *own_metrics; /* of points that are evaluated one by one */
+    struct many_at_work *many;      /* NULL: all are */
+    bool is_evaluated;              /* the point at hand, as number `number` of those at once */
     size_t number;
-    bool is_scanned;                              /* only metrics that are wanted are there */
-    bool stands[BLOCK_POINTS_MAX];                /* what is known of standings: by many_at_work_standing */
+    bool is_scanned;               /* only metrics that are wanted are there */
+    bool stands[BLOCK_POINTS_MAX]; /* what is known of standings: by many_at_work_standing */
     struct standing standings[BLOCK_POINTS_MAX];
-    bool *wanted;                                 /* metrics that a scan reads; NULL: not yet */
+    bool *wanted;               /* metrics that a scan reads; NULL: not yet */
     struct dse_breakdown parts; /* of the points whose parts are looked at */
 };
 

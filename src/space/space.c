@@ -125,6 +125,15 @@ static void set_axis(const struct axis *a, uint64_t digit, void *params)
     if (a->follows.n) follow_list_apply(&a->follows, a->values[digit].ref, params);
 }
 
+void space_check_plainly(struct space *sp)
+{
+    if (!sp->model->plain) return;
+    sp->plain = *sp->model;
+    sp->plain.desc = sp->model->plain;
+    sp->plain.many = NULL;
+    sp->model = &sp->plain;
+}
+
 void space_step(const struct space *sp, uint64_t *digits)
 {
     for (size_t a = sp->n_axes; a-- > 0;) {

@@ -48,6 +48,8 @@ bool space_check(const struct sweep_file *s, size_t m, struct diags *diags);
  * max_points (the message has the count). The sweep and its catalog must outlive it. */
 struct space *space_new(const struct sweep_file *s, size_t m, uint64_t max_points, struct diags *diags);
 void space_free(struct space *sp);
+/* From now on evaluate and bound by model.plain, where the model has that (model/registry.h). Before an evaluator is made. */
+void space_check_plainly(struct space *sp);
 
 /* Points of the space; saturates at UINT64_MAX. space_count_of is of the grid, space_points_of of model m's space: both work for
  * any sweep, however large, without building a space. */

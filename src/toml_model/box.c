@@ -69,13 +69,18 @@ static void run(const struct box *b)
     }
 }
 
-static struct graph_range of(const struct box *b, int equation)
+static struct graph_range range_at(void *object, int equation)
 {
-    if (equation < 0) return range_unknown;
+    const struct box *b = object;
     return b->range[b->plan->slots.of[b->plan->equations[equation]]];
 }
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------------------- */
+
+static struct graph_range of(const struct box_ranges *b, int equation)
+{
+    return equation < 0 ? range_unknown : b->at(b->object, equation);
+}
 
 /* Of the points that have a number; what is no number is not stored, and neither is what is infinite. */
 static struct dse_interval numbers(struct graph_range r)
@@ -83,36 +88,36 @@ static struct dse_interval numbers(struct graph_range r)
     return range_is_nothing(r) ? dse_unbounded : dse_iv(r.lo, r.hi);
 }
 
-static struct dse_interval total(const struct box *b, enum total t, double scale)
+static struct dse_interval total(const struct box_ranges *b, enum total t, double scale)
 {
     const struct dse_interval v = numbers(of(b, b->m->totals[t]));
     return scale == 1 ? v : dse_iv_scale(v, scale);
 }
 
-static struct dse_interval tokens_of(const struct box *b)
+static struct dse_interval tokens_of(const struct box_ranges *b)
 {
-    return b->m->totals[TOTAL_TOKENS] < 0 ? dse_workload_part_tokens(b->groups.part) : total(b, TOTAL_TOKENS, 1);
+    return b->m->totals[TOTAL_TOKENS] < 0 ? dse_workload_part_tokens(b->groups->part) : total(b, TOTAL_TOKENS, 1);
 }
 
 /* The bills of both ends. False: nothing is known of them. */
-static bool bills(const struct box *b, struct dse_bill *lo, struct dse_bill *hi)
+static bool bills(const struct box_ranges *b, struct dse_bill *lo, struct dse_bill *hi)
 {
     if (b->m->totals[TOTAL_DIE] < 0) return false;
     const struct graph_range node = of(b, b->m->totals[TOTAL_NODE]);
     const struct dse_interval die = total(b, TOTAL_DIE, 1e6);
     struct dse_interval chips = total(b, TOTAL_CHIPS, 1);
-    if (b->m->totals[TOTAL_CHIPS] < 0 && b->groups.part)
-        chips = dse_iv((double)dse_workload_chips(&b->groups.part->lo), (double)dse_workload_chips(&b->groups.part->hi));
+    if (b->m->totals[TOTAL_CHIPS] < 0 && b->groups->part)
+        chips = dse_iv((double)dse_workload_chips(&b->groups->part->lo), (double)dse_workload_chips(&b->groups->part->hi));
     else if (b->m->totals[TOTAL_CHIPS] < 0)
         chips = dse_iv_of(1);
     if (node.none || node.lo != node.hi || isinf(die.hi) || isinf(chips.hi)) return false;
     const double nm = nm_of_metres(node.lo);
-    *lo = dse_bill_of_chip(b->groups.lo.economics, chips.lo, die.lo, nm, b->groups.lo.memory);
-    *hi = dse_bill_of_chip(b->groups.hi.economics, chips.hi, die.hi, nm, b->groups.hi.memory);
+    *lo = dse_bill_of_chip(b->groups->lo.economics, chips.lo, die.lo, nm, b->groups->lo.memory);
+    *hi = dse_bill_of_chip(b->groups->hi.economics, chips.hi, die.hi, nm, b->groups->hi.memory);
     return true;
 }
 
-static void common(const struct box *b, struct dse_common *floor, struct dse_common *ceiling)
+static void common(const struct box_ranges *b, struct dse_common *floor, struct dse_common *ceiling)
 {
     struct dse_totals_bound t = dse_totals_unknown();
     struct dse_bill lo, hi;
@@ -133,7 +138,7 @@ static void common(const struct box *b, struct dse_common *floor, struct dse_com
     dse_common_bound(&t, floor, ceiling);
 }
 
-static void own(const struct box *b, void *floor, void *ceiling)
+static void own(const struct box_ranges *b, void *floor, void *ceiling)
 {
     for (int i = 0; i < b->m->n_own; i++) {
         const struct own_metric *o = &b->m->own[i];
@@ -146,7 +151,7 @@ static void own(const struct box *b, void *floor, void *ceiling)
 /* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
 
 /* Does the file's check refuse all points? */
-static bool is_refused(const struct box *b)
+static bool is_refused(const struct box_ranges *b)
 {
     for (int i = 0; i < b->m->n_conditions; i++) {
         const struct graph_range holds = of(b, b->m->conditions[i].equation);
@@ -155,14 +160,12 @@ static bool is_refused(const struct box *b)
     return false;
 }
 
-static unsigned same_groups(const struct toml_model *m, const void *lo, const void *hi)
+bool box_metrics(const struct box_ranges *b, void *floor, void *ceiling)
 {
-    unsigned ret = 0;
-    for (int g = 0; g < GROUPS; g++) {
-        const size_t at = m->groups.offset[g];
-        if (m->groups.has[g] && memcmp((const char *)lo + at, (const char *)hi + at, group_rows[g].size) == 0) ret |= 1u << g;
-    }
-    return ret;
+    if (is_refused(b)) return false;
+    common(b, floor, ceiling);
+    own(b, floor, ceiling);
+    return true;
 }
 
 static bool bound_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part,
@@ -172,34 +175,45 @@ static bool bound_part(const struct toml_model *m, const void *lo, const void *h
     struct signature s;
     b->m = m;
     b->groups = (struct groups_box){groups_of(&m->groups, lo), groups_of(&m->groups, hi), part};
-    b->same = same_groups(m, lo, hi);
+    b->same = groups_same(&m->groups, lo, hi);
     if (m->expands) dse_workload_part_expand(part, -1, -1, &b->least, &b->most);
     signature_of(m->expands ? &b->least : NULL, &s);
     b->plan = plan_find_chosen(m, m->expands ? &b->least : NULL, &s, lo);
     b->range = xcalloc((size_t)b->plan->slots.n + 1, sizeof *b->range);
     load(b);
     run(b);
-    const bool some = !is_refused(b);
-    if (some) {
-        common(b, floor, ceiling);
-        own(b, floor, ceiling);
-    }
+    const struct box_ranges r = {m, &b->groups, b, range_at};
+    const bool some = box_metrics(&r, floor, ceiling);
     free(b->range);
     free(b);
     return some;
 }
 
-/* dse_bound_parts calls back without a word of whose model it is. */
-static _Thread_local const struct toml_model *bounded;
+/* dse_bound_parts calls back without a word of whose model it is, and how it is bounded. */
+static _Thread_local struct {
+    const struct toml_model *m;
+    bool walked;
+} bounded;
 
 static bool bound_bounded(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling)
 {
-    return bound_part(bounded, lo, hi, part, floor, ceiling);
+    return (bounded.walked ? walk_part : bound_part)(bounded.m, lo, hi, part, floor, ceiling);
+}
+
+static bool bound(const struct toml_model *m, bool walked, const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    bounded.m = m;
+    bounded.walked = walked;
+    if (!m->groups.has[GROUP_WORKLOAD]) return bound_bounded(lo, hi, NULL, floor, ceiling);
+    return dse_bound_parts(&m->desc, m->groups.offset[GROUP_WORKLOAD], lo, hi, bound_bounded, floor, ceiling);
 }
 
 bool point_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling)
 {
-    if (!m->groups.has[GROUP_WORKLOAD]) return bound_part(m, lo, hi, NULL, floor, ceiling);
-    bounded = m;
-    return dse_bound_parts(&m->desc, m->groups.offset[GROUP_WORKLOAD], lo, hi, bound_bounded, floor, ceiling);
+    return bound(m, false, lo, hi, floor, ceiling);
+}
+
+bool walk_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    return bound(m, true, lo, hi, floor, ceiling);
 }

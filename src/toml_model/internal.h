@@ -156,7 +156,7 @@ struct toml_model {
     int totals[TOTALS]; /* equations, or -1 */
     struct own_metric *own;
     int n_own;
-    size_t n_common; /* metrics before those */
+    size_t n_common;          /* metrics before those */
     struct own_metric *shown; /* equations that --equations prints */
     int n_shown;
     struct part_row *parts;
@@ -164,6 +164,7 @@ struct toml_model {
 
     struct plans *plans;
     struct many many;
+    struct dse_model plain; /* desc, by walk.c */
     struct point_context *_Atomic *pool;
 };
 
@@ -237,6 +238,15 @@ void point_stand(const struct toml_model *m, const void *params, struct dse_stan
 const char *point_why_null(const struct toml_model *m, const void *params, const char *metric);
 /* dse_model.bound. */
 bool point_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling);
+/* What the bounds of metrics follow from: the ranges of equations over a box. */
+struct box_ranges {
+    const struct toml_model *m;
+    const struct groups_box *groups;
+    void *object;
+    struct graph_range (*at)(void *object, int equation);
+};
+/* False: the file's check refuses all points. */
+bool box_metrics(const struct box_ranges *b, void *floor, void *ceiling);
 void point_pool_release(struct toml_model *m);
 /* The number of an input, in the own unit of its dimension. */
 double point_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list);
@@ -245,6 +255,16 @@ double point_input(const struct toml_model *m, const struct plan_input *i, const
 const char *point_refusal(const struct toml_model *m, const struct groups *g);
 /* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
 void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret);
+
+/* ---- walk.c: the same without the graph ---- */
+
+/* Find what names mean, of a model that compiles. */
+void walk_prepare(struct toml_model *m);
+const char *walk_check(const struct toml_model *m, const void *params);
+void walk_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown);
+bool walk_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling);
+bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part, void *floor,
+               void *ceiling);
 
 /* ---- many.c: blocks of points ---- */
 

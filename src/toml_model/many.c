@@ -313,13 +313,13 @@ static struct wanted wanted_of(const struct toml_model *m, const bool *metrics)
 #define T(t) (1u << TOTAL_##t)
     enum { STEP = T(TIME) | T(TOKENS), COSTS = STEP | T(ENERGY) | T(DIE) | T(NODE) | T(CHIPS) };
     static const unsigned needs[] = {
-        STEP,                          /* tokens_per_s */
-        T(TIME),                       /* latency_us */
-        T(ATTENTION),                  /* attention_us */
-        T(ENERGY) | T(TOKENS),         /* energy_mj */
-        T(ENERGY) | T(TIME),           /* power_w */
-        T(AREA),                       /* area_mm2 */
-        T(BYTES) | T(TOKENS),          /* dram_mib */
+        STEP,                  /* tokens_per_s */
+        T(TIME),               /* latency_us */
+        T(ATTENTION),          /* attention_us */
+        T(ENERGY) | T(TOKENS), /* energy_mj */
+        T(ENERGY) | T(TIME),   /* power_w */
+        T(AREA),               /* area_mm2 */
+        T(BYTES) | T(TOKENS),  /* dram_mib */
         T(OPS) | T(PEAK_OPS) | T(TIME) /* compute_utilization */,
         T(BYTES) | T(PEAK_BYTES) | T(TIME) /* dram_utilization */,
         T(OPS) | T(PEAK_OPS) | T(BYTES) | T(PEAK_BYTES) | T(COMPUTE) | T(DRAM) | T(LATENCY) /* bound */,

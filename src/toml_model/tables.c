@@ -153,6 +153,18 @@ static struct toml_model *placed[N_PLACES];
     { \
         return point_bound(placed[PLACE_##i], lo, hi, floor, ceiling); \
     } \
+    static bool walk_bound_##i(const void *lo, const void *hi, void *floor, void *ceiling) \
+    { \
+        return walk_bound(placed[PLACE_##i], lo, hi, floor, ceiling); \
+    } \
+    static const char *walk_check_##i(const void *p) \
+    { \
+        return walk_check(placed[PLACE_##i], p); \
+    } \
+    static void walk_estimate_##i(const void *p, void *metrics, struct dse_breakdown *breakdown) \
+    { \
+        walk_estimate(placed[PLACE_##i], p, metrics, breakdown); \
+    } \
     static const char *check_##i(const void *p) \
     { \
         return point_check(placed[PLACE_##i], p); \
@@ -194,6 +206,12 @@ static const struct dse_model functions[N_PLACES] = {
 #undef ROW
 };
 
+static const struct dse_model walks[N_PLACES] = {
+#define ROW(i) {.check = walk_check_##i, .estimate = walk_estimate_##i, .bound = walk_bound_##i},
+    PLACES(ROW)
+#undef ROW
+};
+
 bool toml_model_place(struct toml_model *m)
 {
     int i = 0;
@@ -208,5 +226,9 @@ bool toml_model_place(struct toml_model *m)
     m->desc.stand = functions[i].stand;
     m->desc.why_null = functions[i].why_null;
     if (m->n_shown) m->desc.equate = functions[i].equate;
+    m->plain = m->desc;
+    m->plain.check = walks[i].check;
+    m->plain.estimate = walks[i].estimate;
+    m->plain.bound = walks[i].bound;
     return true;
 }

@@ -110,6 +110,7 @@ struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
     if (check_entries(doc, &doc->root, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
         make_tables(m);
         m->many = many_of(m);
+        walk_prepare(m);
         return m;
     }
     toml_model_free(m);
@@ -173,7 +174,7 @@ static bool add_model(struct toml_model *m, const char *file, struct diags *diag
     if (!registry_has_room() || !toml_model_place(m)) return registry_full(toml_loc(m->doc, name), diags);
     char *folder = folder_of(file, m->desc.name);
     const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->claims_csv, m->claims_toml};
-    const bool ok = registry_add_made(&m->desc, folder, file, &files, &m->many);
+    const bool ok = registry_add_made(&m->desc, folder, file, &files, &m->many, &m->plain);
     free(folder);
     return ok;
 }

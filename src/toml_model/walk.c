@@ -1,0 +1,410 @@
+/* The equations of a model, walked as they stand in the file: of one point, and of a box. Nothing is shared with the graph but what
+ * an operation and a primitive are, so that a fault of the graph is found: `dse check-front` evaluates rows and boxes by it.
+ *
+ * Numbers are ranges. Those of one point are single numbers, which range_apply keeps to the bit. */
+#include "toml_model/internal.h"
+
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct graph_range range;
+
+struct walk {
+    const struct toml_model *m;
+    struct groups_box groups;
+    unsigned same;                    /* groups that are the same at both ends */
+    const struct dse_oplist *lo, *hi; /* operators at both ends; NULL: the model reads none */
+    range *known;                     /* by equation, and by 1 + element; 0: of none */
+    bool *is_known;
+};
+
+/* Where in a formula the walk is. */
+struct place {
+    const struct formula *f;
+    const char *variable; /* of the loop; NULL: none */
+    enum domain domain;
+    int element;
+    const struct function *function; /* whose formula it is; or NULL */
+    const range *arguments;
+};
+
+static range walk_node(struct walk *w, const struct place *at, int node);
+
+/* ---- what names mean: found once, when the model is loaded --------------------------------------------------------------------- */
+
+/* A meaning is a kind and a place in a list. */
+enum { MEANING = 1 << 20 };
+enum meaning { MEANS_NOTHING, MEANS_INPUT, MEANS_EQUATION, MEANS_ANSWER, MEANS_FUNCTION, MEANS_LOOP, MEANS_BUILT_IN };
+
+static const struct {
+    const char *name;
+    enum graph_op op;
+} loops[] = {{"sum", GRAPH_ADD}, {"most", GRAPH_MAX}, {"least", GRAPH_MIN}},
+  built_in[] = {{"min", GRAPH_MIN},     {"max", GRAPH_MAX},     {"abs", GRAPH_ABS},   {"sqrt", GRAPH_SQRT},
+                {"ceil", GRAPH_CEIL},   {"floor", GRAPH_FLOOR}, {"exp", GRAPH_EXP},   {"round", GRAPH_ROUND},
+                {"known", GRAPH_KNOWN}, {"ln", GRAPH_LN},       {"log2", GRAPH_LOG2}, {"log10", GRAPH_LOG10}};
+
+static int meaning(enum meaning kind, int i)
+{
+    return (int)kind * MEANING + i;
+}
+
+static int answer_of(const char *name)
+{
+    for (int i = 0; answers[i].name; i++)
+        if (strcmp(answers[i].name, name) == 0) return i;
+    return -1;
+}
+
+static int meaning_of_call(const struct toml_model *m, const char *name)
+{
+    for (int i = 0; i < m->n_functions; i++)
+        if (strcmp(m->functions[i].name, name) == 0) return meaning(MEANS_FUNCTION, i);
+    for (int i = 0; i < (int)(sizeof loops / sizeof *loops); i++)
+        if (strcmp(loops[i].name, name) == 0) return meaning(MEANS_LOOP, i);
+    for (int i = 0; i < (int)(sizeof built_in / sizeof *built_in); i++)
+        if (strcmp(built_in[i].name, name) == 0) return meaning(MEANS_BUILT_IN, i);
+    return meaning(MEANS_ANSWER, answer_of(name));
+}
+
+/* Of a name that is neither an argument nor of a loop's element. */
+static int meaning_of_name(const struct toml_model *m, const char *name)
+{
+    for (int i = 0; i < m->n_inputs; i++)
+        if (m->inputs[i].kind < INPUT_ELEMENT && strcmp(m->inputs[i].name, name) == 0) return meaning(MEANS_INPUT, i);
+    const int e = find_equation(m, name, DOMAIN_NONE), a = answer_of(name);
+    return e >= 0 ? meaning(MEANS_EQUATION, e) : a >= 0 ? meaning(MEANS_ANSWER, a) : 0;
+}
+
+/* Of a field of an element. */
+static int meaning_of_field(const struct toml_model *m, enum domain domain, const char *field)
+{
+    const int e = find_equation(m, field, domain);
+    const enum domain d = domain == DOMAIN_ATTENTION ? DOMAIN_ATTENTION : DOMAIN_OPERATORS;
+    if (e >= 0) return meaning(MEANS_EQUATION, e);
+    for (int i = 0; i < m->n_inputs; i++)
+        if (m->inputs[i].kind == INPUT_ELEMENT && m->inputs[i].domain == d && strcmp(m->inputs[i].name, field) == 0)
+            return meaning(MEANS_INPUT, i);
+    return 0;
+}
+
+/* What stands behind the variable of a loop; NULL: another name. */
+static const char *field_of(const char *variable, const char *name)
+{
+    const size_t n = variable ? strlen(variable) : 0;
+    return n && strncmp(name, variable, n) == 0 && name[n] == '.' ? name + n + 1 : NULL;
+}
+
+static void resolve(const struct toml_model *m, struct formula *f, int node, const char *variable, enum domain domain)
+{
+    struct formula_node *n = &f->nodes[node];
+    if (n->kind == FORMULA_LOOP) {
+        resolve(m, f, n->args[0], n->name, domain_find(n->domain));
+        return;
+    }
+    const char *field = n->kind == FORMULA_NAME ? field_of(variable, n->name) : NULL;
+    if (n->kind == FORMULA_NAME) n->meaning = field ? meaning_of_field(m, domain, field) : meaning_of_name(m, n->name);
+    if (n->kind == FORMULA_CALL) n->meaning = meaning_of_call(m, n->name);
+    for (int k = 0; k < n->n_args; k++) resolve(m, f, n->args[k], variable, domain);
+}
+
+void walk_prepare(struct toml_model *m)
+{
+    for (int i = 0; i < m->n_equations; i++) {
+        struct equation *e = &m->equations[i];
+        if (!e->borrows) resolve(m, &e->formula, e->formula.root, e->variable, e->domain);
+    }
+    for (int i = 0; i < m->n_functions; i++) resolve(m, &m->functions[i].formula, m->functions[i].formula.root, NULL, DOMAIN_NONE);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------------------- */
+
+static range between(double x, double y)
+{
+    if (isnan(x) || isnan(y)) return range_unknown;
+    if (x == y) return range_of(x);
+    return (range){fmin(x, y), fmax(x, y), false, false};
+}
+
+static range number_of(const struct walk *w, const struct input *in, int element)
+{
+    const struct plan_input i = {0, (int)(in - w->m->inputs), element};
+    return between(point_input(w->m, &i, w->groups.lo.params, w->lo), point_input(w->m, &i, w->groups.hi.params, w->hi));
+}
+
+/* Each equation is walked once, one of a loop once for each element. */
+static range equation(struct walk *w, int i, const struct place *at)
+{
+    const struct equation *e = &w->m->equations[i];
+    const int element = e->kind == EQUATION_ELEMENT ? at->element : -1;
+    const size_t known = (size_t)i * (size_t)(1 + elements_of(w->lo)) + (size_t)(1 + element);
+    if (w->is_known[known]) return w->known[known];
+    const struct place inside = {.f = &e->formula, .variable = e->variable, .domain = e->domain, .element = element};
+    w->known[known] = walk_node(w, &inside, e->formula.root);
+    w->is_known[known] = true;
+    return w->known[known];
+}
+
+/* The field of an element, or an equation of its loop. */
+static range element(struct walk *w, const struct place *at, int of)
+{
+    if (of / MEANING == MEANS_EQUATION) return equation(w, of % MEANING, at);
+    if (of / MEANING != MEANS_INPUT) return range_unknown;
+    const struct input *in = &w->m->inputs[of % MEANING];
+    if (in->type != DSE_TYPE_ENUM) return number_of(w, in, at->element);
+    const bool group = at->element >= w->lo->n;
+    const bool *flags = group ? (const bool *)&w->lo->attention[at->element - w->lo->n] : (const bool *)&w->lo->op[at->element];
+    return range_of(flags[in->offset]);
+}
+
+static range call(struct walk *w, const struct answer *a, const range *args)
+{
+    const struct primitive *p = &primitives[a->primitive];
+    range ret[PRIMITIVE_RESULTS_MAX];
+    bool single = (p->groups & ~w->same) == 0;
+    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX && p->arguments[i]; i++) single = single && range_is_exact(args[i]);
+    if (single)
+        primitive_at(p, &w->groups.lo, args, ret);
+    else
+        p->bound(&w->groups, args, ret);
+    return ret[a->which];
+}
+
+static range walk_name(struct walk *w, const struct place *at, const struct formula_node *node)
+{
+    const char *name = node->name;
+    for (int i = 0; at->function && i < at->function->n_arguments; i++)
+        if (strcmp(at->function->arguments[i], name) == 0) return at->arguments[i];
+    const char *field = field_of(at->variable, name);
+    if (field) return element(w, at, at->function ? meaning_of_field(w->m, at->domain, field) : node->meaning);
+    const int i = node->meaning % MEANING;
+    switch ((enum meaning)(node->meaning / MEANING)) {
+    case MEANS_INPUT: return number_of(w, &w->m->inputs[i], -1);
+    case MEANS_EQUATION: return equation(w, i, NULL);
+    case MEANS_ANSWER: return call(w, &answers[i], NULL);
+    default: return strcmp(name, "inf") == 0 ? range_of((double)INFINITY) : range_of((double)NAN);
+    }
+}
+
+/* ---- operators --------------------------------------------------------------------------------------------------------------- */
+
+/* "phase == 'prefill'", "op.name == 'lm_head'", "op.role == 'output-head'" */
+static range compare_text(const struct walk *w, const struct place *at, const struct formula_node *name, const char *text,
+                          bool equal)
+{
+    const char *is = "", *field = field_of(at->variable, name->name);
+    if (field) {
+        const bool op = at->element < w->lo->n, role = strcmp(field, "role") == 0;
+        if (op) is = role ? dse_op_role_names[w->lo->op[at->element].role] : w->lo->op[at->element].name;
+    } else {
+        const struct field *f = schema_find(&w->m->schema, name->name);
+        is = f->choices[field_get(f, w->groups.lo.params).choice];
+    }
+    return range_of((strcmp(is, text) == 0) == equal);
+}
+
+static range walk_binary(struct walk *w, const struct place *at, const struct formula_node *n)
+{
+    static const enum graph_op ops[OP_COUNT] = {
+        [OP_ADD] = GRAPH_ADD, [OP_SUB] = GRAPH_SUB, [OP_MUL] = GRAPH_MUL, [OP_DIV] = GRAPH_DIV, [OP_POW] = GRAPH_POW,
+        [OP_LT] = GRAPH_LT,   [OP_LE] = GRAPH_LE,   [OP_GT] = GRAPH_LT,   [OP_GE] = GRAPH_LE,   [OP_EQ] = GRAPH_EQ,
+        [OP_NE] = GRAPH_NE,   [OP_AND] = GRAPH_AND, [OP_OR] = GRAPH_OR,
+    };
+    const struct formula_node *left = &at->f->nodes[n->args[0]], *right = &at->f->nodes[n->args[1]];
+    if (right->kind == FORMULA_STRING) return compare_text(w, at, left, right->name, n->op == OP_EQ);
+    if (left->kind == FORMULA_STRING) return compare_text(w, at, right, left->name, n->op == OP_EQ);
+    const range a = walk_node(w, at, n->args[0]), b = walk_node(w, at, n->args[1]), none = range_of(0);
+    return n->op == OP_GT || n->op == OP_GE ? range_apply(ops[n->op], b, a, none) : range_apply(ops[n->op], a, b, none);
+}
+
+/* Of a choice that is known at all points the other side is not walked. */
+static range walk_choose(struct walk *w, const struct place *at, const struct formula_node *n)
+{
+    const range condition = walk_node(w, at, n->args[0]);
+    const bool never = range_is_exact(condition) && condition.lo == 0;
+    if (never) return walk_node(w, at, n->args[2]);
+    const range yes = walk_node(w, at, n->args[1]);
+    if (range_is_exact(condition)) return yes;
+    return range_apply(GRAPH_CHOOSE, condition, yes, walk_node(w, at, n->args[2]));
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------------- */
+
+static range walk_loop(struct walk *w, const struct place *at, const struct formula_node *n, enum graph_op op)
+{
+    const struct formula_node *loop = &at->f->nodes[n->args[0]];
+    struct place inside = *at;
+    range ret = range_of(0);
+    bool first = true;
+    inside.variable = loop->name;
+    inside.domain = domain_find(loop->domain);
+    for (int e = 0; e < elements_of(w->lo); e++) {
+        if (!element_in(inside.domain, w->lo, e)) continue;
+        inside.element = e;
+        const range x = walk_node(w, &inside, loop->args[0]);
+        ret = first ? x : range_apply(op, ret, x, x);
+        first = false;
+    }
+    return ret;
+}
+
+/* The place of a parameter that names an entry is a number of its own. */
+static range reference(const struct walk *w, const struct place *at, int node)
+{
+    return range_of((double)schema_find(&w->m->schema, at->f->nodes[node].name)->offset);
+}
+
+static range walk_primitive(struct walk *w, const struct place *at, const struct formula_node *n, const struct answer *a)
+{
+    range args[PRIMITIVE_ARGUMENTS_MAX];
+    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX; i++) args[i] = range_of(0);
+    for (int i = 0; i < n->n_args; i++)
+        args[i] = *primitives[a->primitive].arguments[i] == '@' ? reference(w, at, n->args[i]) : walk_node(w, at, n->args[i]);
+    return call(w, a, args);
+}
+
+static range walk_function(struct walk *w, const struct place *at, const struct formula_node *n, const struct function *f)
+{
+    range args[FORMULA_ARGUMENTS_MAX];
+    struct place inside = *at;
+    for (int i = 0; i < n->n_args; i++) args[i] = walk_node(w, at, n->args[i]);
+    inside.f = &f->formula;
+    inside.function = f;
+    inside.arguments = args;
+    return walk_node(w, &inside, f->formula.root);
+}
+
+static range walk_built_in(struct walk *w, const struct place *at, const struct formula_node *n, enum graph_op op)
+{
+    range ret = walk_node(w, at, n->args[n->n_args - 1]);
+    if (n->n_args == 1) return range_apply(op, ret, ret, ret);
+    for (int k = n->n_args - 2; k >= 0; k--) ret = range_apply(op, walk_node(w, at, n->args[k]), ret, ret);
+    return ret;
+}
+
+static range walk_call(struct walk *w, const struct place *at, const struct formula_node *n)
+{
+    const int i = n->meaning % MEANING;
+    switch ((enum meaning)(n->meaning / MEANING)) {
+    case MEANS_FUNCTION: return walk_function(w, at, n, &w->m->functions[i]);
+    case MEANS_LOOP: return walk_loop(w, at, n, loops[i].op);
+    case MEANS_BUILT_IN: return walk_built_in(w, at, n, built_in[i].op);
+    default: return walk_primitive(w, at, n, &answers[i]);
+    }
+}
+
+static range walk_node(struct walk *w, const struct place *at, int node)
+{
+    const struct formula_node *n = &at->f->nodes[node];
+    const range zero = range_of(0);
+    switch (n->kind) {
+    case FORMULA_NUMBER: return range_of(n->number);
+    case FORMULA_NAME: return walk_name(w, at, n);
+    case FORMULA_NEGATE: return range_apply(GRAPH_NEGATE, walk_node(w, at, n->args[0]), zero, zero);
+    case FORMULA_NOT: return range_apply(GRAPH_EQ, walk_node(w, at, n->args[0]), zero, zero);
+    case FORMULA_BINARY: return walk_binary(w, at, n);
+    case FORMULA_CHOOSE: return walk_choose(w, at, n);
+    case FORMULA_CALL: return walk_call(w, at, n);
+    default: return range_unknown;
+    }
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------------------------ */
+
+static void walk_init(struct walk *w, const struct toml_model *m, const void *lo, const void *hi)
+{
+    *w = (struct walk){.m = m, .groups = {groups_of(&m->groups, lo), groups_of(&m->groups, hi), NULL}};
+    w->same = groups_same(&m->groups, lo, hi);
+}
+
+/* With the operators at both ends, or (NULL) none. */
+static void walk_begin(struct walk *w, const struct dse_oplist *lo, const struct dse_oplist *hi)
+{
+    const size_t n = (size_t)w->m->n_equations * (size_t)(1 + elements_of(lo));
+    w->lo = lo;
+    w->hi = hi;
+    w->known = xcalloc(n + 1, sizeof *w->known);
+    w->is_known = xcalloc(n + 1, sizeof *w->is_known);
+}
+
+static void walk_release(struct walk *w)
+{
+    free(w->known);
+    free(w->is_known);
+}
+
+/* A point, with the operators of its step. */
+static void walk_point(struct walk *w, const struct toml_model *m, const void *params, struct dse_oplist *list)
+{
+    walk_init(w, m, params, params);
+    if (m->expands) dse_workload_expand(w->groups.lo.workload, list);
+    walk_begin(w, m->expands ? list : NULL, m->expands ? list : NULL);
+}
+
+const char *walk_check(const struct toml_model *m, const void *params)
+{
+    const struct groups g = groups_of(&m->groups, params);
+    const char *why = point_refusal(m, &g);
+    if (why) return why;
+    struct dse_oplist *list = xcalloc(1, sizeof *list);
+    struct walk w;
+    walk_point(&w, m, params, list);
+    for (int i = 0; i < m->n_conditions && !why; i++) {
+        const range holds = equation(&w, m->conditions[i].equation, NULL);
+        if (holds.none || holds.lo == 0) why = m->conditions[i].reason;
+    }
+    walk_release(&w);
+    free(list);
+    return why;
+}
+
+void walk_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct dse_oplist *list = xcalloc(1, sizeof *list);
+    struct walk w;
+    double totals[TOTALS] = {0};
+    walk_point(&w, m, params, list);
+    for (int i = 0; i < TOTALS; i++) {
+        const range r = m->totals[i] < 0 ? range_of(0) : equation(&w, m->totals[i], NULL);
+        totals[i] = r.none ? (double)NAN : r.lo;
+    }
+    point_common(m, &w.groups.lo, totals, true, metrics);
+    for (int i = 0; i < m->n_own; i++) {
+        const range r = equation(&w, m->own[i].equation, NULL);
+        const double x = r.lo / m->own[i].scale;
+        *(double *)(void *)((char *)metrics + m->own[i].offset) = r.none || !isfinite(x) ? (double)NAN : x;
+    }
+    walk_release(&w);
+    free(list);
+    if (breakdown) { /* parts are not a certificate's matter */
+        void *again = xcalloc(1, m->desc.metrics_size);
+        point_estimate(m, params, again, breakdown);
+        free(again);
+    }
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
+
+static struct graph_range range_at(void *object, int i)
+{
+    return equation(object, i, NULL);
+}
+
+bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part, void *floor,
+               void *ceiling)
+{
+    struct dse_oplist *lists = xcalloc(2, sizeof *lists);
+    struct walk w;
+    walk_init(&w, m, lo, hi);
+    w.groups.part = part;
+    if (m->expands) dse_workload_part_expand(part, -1, -1, &lists[0], &lists[1]);
+    walk_begin(&w, m->expands ? &lists[0] : NULL, m->expands ? &lists[1] : NULL);
+    const struct box_ranges r = {m, &w.groups, &w, range_at};
+    const bool some = box_metrics(&r, floor, ceiling);
+    walk_release(&w);
+    free(lists);
+    return some;
+}
