@@ -65,7 +65,7 @@ static struct graph_range hull(double x, double y)
     return isnan(x) || isnan(y) ? range_unknown : (struct graph_range){dse_min(x, y), dse_max(x, y), false, false};
 }
 
-/* ---- the workload ------------------------------------------------------------------------------------------------------------ */
+/* ---- the workload ----------------------------------------------------------------------------------------------------------- */
 
 POINT(tokens)
 {
@@ -148,7 +148,7 @@ BOX(footprint_at_box)
         hull(footprint_with(&g->part->least, odd ? 0 : a[0].lo), footprint_with(&g->part->most, odd ? (double)INFINITY : a[0].hi));
 }
 
-/* ---- the memory -------------------------------------------------------------------------------------------------------------- */
+/* ---- the memory ------------------------------------------------------------------------------------------------------------- */
 
 POINT(peak)
 {
@@ -238,7 +238,7 @@ BOX(moved_box)
     ret[0] = known ? range_iv(dse_dram_moved_bound(g->lo.memory, g->hi.memory, iv(a[0]), iv(a[1]))) : range_unknown;
 }
 
-/* ---- the cache: policies are choices, of which a box has one ------------------------------------------------------------------ */
+/* ---- the cache: policies are choices, of which a box has one ---------------------------------------------------------------- */
 
 POINT(policy)
 {
@@ -297,7 +297,7 @@ BOX(target_box)
     ret[0] = a[0].lo >= 0 ? r : range_unknown;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
 
 static const void *entry_at(const struct groups *g, double place)
 {
@@ -353,7 +353,7 @@ POINT(sram_node)
     ret[0] = dse_sram_node_nm(entry_at(g, a[0])) * 1e-9;
 }
 
-/* ---- SRAM -------------------------------------------------------------------------------------------------------------------- */
+/* ---- SRAM ------------------------------------------------------------------------------------------------------------------- */
 
 /* The macro of a[1] bytes in words of a[2]; its numbers are NaN where the table has none. */
 POINT(sram)
@@ -396,7 +396,7 @@ BOX(sram_box)
     ret[3] = given(b.dynamic_mw, 1 / DSE_MW_PER_W, all);
 }
 
-/* ---- supply and die ---------------------------------------------------------------------------------------------------------- */
+/* ---- supply and die --------------------------------------------------------------------------------------------------------- */
 
 /* Of a[0], published in a[1] at a[2], clocked at a[3]; no numbers where that is too fast. */
 POINT(supply)
@@ -481,7 +481,7 @@ BOX(die_box)
     ret[2] = (struct graph_range){some && !dse_die_check(book, &largest), some, false, false};
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tables ----------------------------------------------------------------------------------------------------------------- */
 
 enum {
     OF_WORKLOAD = 1 << GROUP_WORKLOAD,

@@ -32,7 +32,7 @@ static bool has_zero(range a)
     return a.lo <= 0 && a.hi >= 0;
 }
 
-/* ---- arithmetic --------------------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------------------------------------- */
 
 static bool may_be_negative(range a)
 {
@@ -93,7 +93,7 @@ static range power(range a, range b)
     return (range){dse_below(pow(base.lo, b.lo), 4), dse_above(pow(base.hi, b.lo), 4), false, true};
 }
 
-/* ---- comparisons, logic, choices ----------------------------------------------------------------------------------------------- */
+/* ---- comparisons, logic, choices -------------------------------------------------------------------------------------------- */
 
 static range less(range a, range b, bool or_equal)
 {
@@ -138,7 +138,7 @@ static range smaller(range a, range b, bool larger)
     return range_is_nothing(a) ? a : b.none ? hull(ordered, a) : ordered;
 }
 
-/* ---- functions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- functions -------------------------------------------------------------------------------------------------------------- */
 
 /* One that grows and has numbers from `least` on; `units`: by how much its values are off. */
 static range growing(enum graph_op op, range a, double least, double units)

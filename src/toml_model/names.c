@@ -17,7 +17,7 @@ enum domain domain_find(const char *name)
     return DOMAIN_NONE;
 }
 
-/* ---- operators --------------------------------------------------------------------------------------------------------------- */
+/* ---- operators -------------------------------------------------------------------------------------------------------------- */
 
 /* A field of an operator as formulas see it. */
 struct element_field {
@@ -71,7 +71,7 @@ static const struct element_field *fields_of(enum domain d)
     return d == DOMAIN_ATTENTION ? attention_fields : op_fields;
 }
 
-/* ---- equations, inputs ------- ------------------------------------------------------------------------------------------------ */
+/* ---- equations, inputs ------------------------------------------------------------------------------------------------------ */
 
 int add_equation(struct toml_model *m, struct equation e)
 {
@@ -194,7 +194,7 @@ int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, 
         m, (struct input){.kind = kind, .name = xstrdup(text), .measure = {.scale = 1}, .domain = domain, .text = xstrdup(text)});
 }
 
-/* ---- for the nearest name ---------------------------------------------------------------------------------------------------- */
+/* ---- for the nearest name --------------------------------------------------------------------------------------------------- */
 
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n)
 {

@@ -33,7 +33,7 @@ struct place {
 
 static range walk_node(struct walk *w, const struct place *at, int node);
 
-/* ---- what names mean: found once, when the model is loaded --------------------------------------------------------------------- */
+/* ---- what names mean: found once, when the model is loaded ------------------------------------------------------------------ */
 
 /* A meaning is a kind and a place in a list. */
 enum { MEANING = 1 << 20 };
@@ -120,7 +120,7 @@ void walk_prepare(struct toml_model *m)
     for (int i = 0; i < m->n_functions; i++) resolve(m, &m->functions[i].formula, m->functions[i].formula.root, NULL, DOMAIN_NONE);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------------------ */
 
 static range between(double x, double y)
 {
@@ -189,7 +189,7 @@ static range walk_name(struct walk *w, const struct place *at, const struct form
     }
 }
 
-/* ---- operators --------------------------------------------------------------------------------------------------------------- */
+/* ---- operators -------------------------------------------------------------------------------------------------------------- */
 
 /* "phase == 'prefill'", "op.name == 'lm_head'", "op.role == 'output-head'" */
 static range compare_text(const struct walk *w, const struct place *at, const struct formula_node *name, const char *text,
@@ -231,7 +231,7 @@ static range walk_choose(struct walk *w, const struct place *at, const struct fo
     return range_apply(GRAPH_CHOOSE, condition, yes, walk_node(w, at, n->args[2]));
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------------------------------------------ */
 
 static range walk_loop(struct walk *w, const struct place *at, const struct formula_node *n, enum graph_op op)
 {
@@ -312,7 +312,7 @@ static range walk_node(struct walk *w, const struct place *at, int node)
     }
 }
 
-/* ---- points ------------------------------------------------------------------------------------------------------------------ */
+/* ---- points ----------------------------------------------------------------------------------------------------------------- */
 
 static void walk_init(struct walk *w, const struct toml_model *m, const void *lo, const void *hi)
 {
@@ -386,7 +386,7 @@ void walk_estimate(const struct toml_model *m, const void *params, void *metrics
     }
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ------------------------------------------------------------------------------------------------------------------ */
 
 static struct graph_range range_at(void *object, int i)
 {
