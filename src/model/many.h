@@ -26,6 +26,8 @@ struct many {
     void (*worker_free)(struct many_worker *w);
     /* reasons[i]: that of check(), or NULL, and then metrics of metrics_size bytes at metrics + i * stride. */
     void (*run)(struct many_worker *w, const struct many_points *points, const char **reasons, void *metrics, size_t stride);
+    /* The axes that a parameter depends on behind resolve(), by its place. */
+    uint32_t (*of_param)(const struct many_worker *w, size_t offset);
     /* The axes that stand() depends on. */
     uint32_t (*standing)(const struct many_worker *w);
     const void *object;

@@ -299,7 +299,8 @@ static struct row evaluate(struct evaluator *e, union cell *cells)
 {
     const struct space *sp = e->space;
     size_t c = 0;
-    for (; c < sp->n_columns && sp->columns[c].role == COLUMN_PARAM; c++) cells[c] = get_cell(sp->columns[c].field, params_of(e));
+    for (; c < sp->n_columns && sp->columns[c].role == COLUMN_PARAM; c++)
+        cells[c] = get_cell(sp->columns[c].field, e->is_evaluated ? many_at_work_params_like(e->many, e->number, c) : e->params);
     const char *reason = run_model(e);
     if (reason || e->stopped) {
         for (; c < sp->n_columns; c++) cells[c] = null_cell(sp->columns[c].type);

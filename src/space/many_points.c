@@ -14,8 +14,10 @@ struct many_at_work {
     struct block block;
     char *params, *metrics;
     uint64_t first;
-    bool made[BLOCK_POINTS_MAX]; /* params */
-    const struct block_shape *standing;
+    bool made[BLOCK_POINTS_MAX];                     /* params */
+    const struct block_shape *standing, **of_column; /* shapes; by column that is a parameter */
+    uint32_t *column_axes;
+    size_t n_params; /* columns that are parameters, which stand first */
     const char *reasons[BLOCK_POINTS_MAX];
 };
 
@@ -40,6 +42,10 @@ struct many_at_work *many_at_work_new(const struct space *sp)
     for (size_t a = 0; a < sp->n_axes; a++) add_axis(sp, a, w->axes);
     w->lattice = (struct many_lattice){(int)sp->n_axes, w->axes};
     w->worker = many->worker_new(many->object, &w->lattice);
+    while (w->n_params < sp->n_columns && sp->columns[w->n_params].role == COLUMN_PARAM) w->n_params++;
+    w->of_column = xcalloc(w->n_params + 1, sizeof *w->of_column);
+    w->column_axes = xcalloc(w->n_params + 1, sizeof *w->column_axes);
+    for (size_t c = 0; c < w->n_params; c++) w->column_axes[c] = many->of_param(w->worker, sp->columns[c].field->offset);
     block_init(&w->block);
     w->block.n_axes = (int)sp->n_axes;
     w->params = xcalloc(BLOCK_POINTS_MAX, sp->model->desc->params_size);
@@ -53,6 +59,8 @@ void many_at_work_free(struct many_at_work *w)
     w->many->worker_free(w->worker);
     block_release(&w->block);
     free(w->axes);
+    free(w->of_column);
+    free(w->column_axes);
     free(w->params);
     free(w->metrics);
     free(w);
@@ -94,7 +102,15 @@ void many_at_work_run(struct many_at_work *w, uint64_t first, size_t n, const ui
     memset(w->made, 0, n * sizeof *w->made);
     place(w, n, digits);
     w->many->run(w->worker, &points, w->reasons, w->metrics, w->space->model->desc->metrics_size);
-    w->standing = block_shape(&w->block, w->many->standing(w->worker) & block_varying(&w->block));
+    const uint32_t varying = block_varying(&w->block);
+    w->standing = block_shape(&w->block, w->many->standing(w->worker) & varying);
+    for (size_t c = 0; c < w->n_params; c++) w->of_column[c] = block_shape(&w->block, w->column_axes[c] & varying);
+}
+
+const void *many_at_work_params_like(struct many_at_work *w, size_t i, size_t c)
+{
+    const struct block_shape *s = w->of_column[c];
+    return many_at_work_params(w, (size_t)s->point_of[s->of_point[i]]);
 }
 
 size_t many_at_work_standing(struct many_at_work *w, size_t i)

@@ -17,6 +17,8 @@ void many_at_work_free(struct many_at_work *w);
 void many_at_work_run(struct many_at_work *w, uint64_t first, size_t n, const uint64_t *digits, const bool *wanted);
 /* The parameters of point i, resolved. */
 const void *many_at_work_params(struct many_at_work *w, size_t i);
+/* Parameters of which column c of the space's rows, a parameter, is that of point i. */
+const void *many_at_work_params_like(struct many_at_work *w, size_t i, size_t c);
 /* Why check() refuses point i, or NULL and its metrics. */
 const char *many_at_work_reason(const struct many_at_work *w, size_t i);
 void *many_at_work_metrics(const struct many_at_work *w, size_t i);

@@ -436,5 +436,5 @@ static uint32_t standing(const struct many_worker *w)
 
 struct many many_of(const struct toml_model *m)
 {
-    return (struct many){worker_new, worker_free, run, standing, m};
+    return (struct many){worker_new, worker_free, run, axes_at, standing, m};
 }
