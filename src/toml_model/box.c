@@ -49,23 +49,49 @@ static void call(const struct box *b, const struct graph_node *n, int to)
         p->bound(&b->groups, a, &b->range[to]);
 }
 
-static struct graph_range argument(const struct box *b, const struct graph_node *n, int k)
+/* Most numbers are at least 0, finite and there: of these no operation needs more than its ends. */
+static inline bool is_plain(struct graph_range a)
 {
-    return k < n->n_args ? b->range[b->plan->slots.of[n->args[k]]] : range_of(0);
+    return a.lo >= 0 && a.hi < (double)INFINITY && !a.none && !a.minus_zero;
+}
+
+/* From the least and the most, which are rounded outward unless there is one number alone. */
+static inline struct graph_range from_ends(struct graph_range a, struct graph_range b, double lo, double hi)
+{
+    const bool single = a.lo == a.hi && b.lo == b.hi;
+    return (struct graph_range){single ? lo : dse_below(lo, 1), single ? lo : dse_above(hi, 1), false, false};
+}
+
+static struct graph_range operate(enum graph_op op, struct graph_range a, struct graph_range b, struct graph_range c)
+{
+    if (!is_plain(a) || !is_plain(b)) return range_apply(op, a, b, c);
+    switch (op) {
+    case GRAPH_ADD: return from_ends(a, b, a.lo + b.lo, a.hi + b.hi);
+    case GRAPH_MUL: return from_ends(a, b, a.lo * b.lo, a.hi * b.hi);
+    case GRAPH_DIV: return b.lo > 0 ? from_ends(a, b, a.lo / b.hi, a.hi / b.lo) : range_apply(op, a, b, c);
+    case GRAPH_MIN: return (struct graph_range){dse_min(a.lo, b.lo), dse_min(a.hi, b.hi), false, false};
+    case GRAPH_MAX: return (struct graph_range){dse_max(a.lo, b.lo), dse_max(a.hi, b.hi), false, false};
+    default: return range_apply(op, a, b, c);
+    }
 }
 
 static void run(const struct box *b)
 {
     const struct graph *g = &b->plan->graph;
+    const int32_t *slot = b->plan->slots.of;
+    struct graph_range *r = b->range;
     for (int i = 0; i < g->n; i++) {
         const struct graph_node *n = &g->nodes[i];
-        const int to = b->plan->slots.of[i];
-        if (n->op == GRAPH_CONSTANT)
-            b->range[to] = range_of(n->number);
-        else if (n->op == GRAPH_CALL)
-            call(b, n, to);
-        else if (n->op != GRAPH_INPUT && n->op != GRAPH_RESULT)
-            b->range[to] = range_apply((enum graph_op)n->op, argument(b, n, 0), argument(b, n, 1), argument(b, n, 2));
+        switch (n->op) {
+        case GRAPH_INPUT:
+        case GRAPH_RESULT: break;
+        case GRAPH_CONSTANT: r[slot[i]] = range_of(n->number); break;
+        case GRAPH_CALL: call(b, n, slot[i]); break;
+        default: {
+            const struct graph_range x = r[slot[n->args[0]]], y = n->n_args > 1 ? r[slot[n->args[1]]] : x;
+            r[slot[i]] = operate((enum graph_op)n->op, x, y, n->n_args > 2 ? r[slot[n->args[2]]] : x);
+        }
+        }
     }
 }
 
@@ -171,7 +197,7 @@ bool box_metrics(const struct box_ranges *b, void *floor, void *ceiling)
 static bool bound_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part,
                        void *floor, void *ceiling)
 {
-    struct box *b = xcalloc(1, sizeof *b);
+    struct box *b = xmalloc(sizeof *b); /* its lists are long, and written before they are read */
     struct signature s;
     b->m = m;
     b->groups = (struct groups_box){groups_of(&m->groups, lo), groups_of(&m->groups, hi), part};
@@ -179,7 +205,7 @@ static bool bound_part(const struct toml_model *m, const void *lo, const void *h
     if (m->expands) dse_workload_part_expand(part, -1, -1, &b->least, &b->most);
     signature_of(m->expands ? &b->least : NULL, &s);
     b->plan = plan_find_chosen(m, m->expands ? &b->least : NULL, &s, lo);
-    b->range = xcalloc((size_t)b->plan->slots.n + 1, sizeof *b->range);
+    b->range = xmalloc(((size_t)b->plan->slots.n + 1) * sizeof *b->range);
     load(b);
     run(b);
     const struct box_ranges r = {m, &b->groups, b, range_at};
