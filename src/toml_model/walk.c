@@ -139,7 +139,7 @@ static range number_of(const struct walk *w, const struct input *in, int element
 static range equation(struct walk *w, int i, const struct place *at)
 {
     const struct equation *e = &w->m->equations[i];
-    const int element = e->kind == EQUATION_ELEMENT ? at->element : -1;
+    const int element = e->kind == EQUATION_ELEMENT && at ? at->element : -1;
     const size_t known = (size_t)i * (size_t)(1 + elements_of(w->lo)) + (size_t)(1 + element);
     if (w->is_known[known]) return w->known[known];
     const struct place inside = {.f = &e->formula, .variable = e->variable, .domain = e->domain, .element = element};
@@ -175,6 +175,7 @@ static range call(struct walk *w, const struct answer *a, const range *args)
 
 static range walk_name(struct walk *w, const struct place *at, const struct formula_node *node)
 {
+    static const range none[PRIMITIVE_ARGUMENTS_MAX]; /* of a quantity */
     const char *name = node->name;
     for (int i = 0; at->function && i < at->function->n_arguments; i++)
         if (strcmp(at->function->arguments[i], name) == 0) return at->arguments[i];
@@ -184,7 +185,7 @@ static range walk_name(struct walk *w, const struct place *at, const struct form
     switch ((enum meaning)(node->meaning / MEANING)) {
     case MEANS_INPUT: return number_of(w, &w->m->inputs[i], -1);
     case MEANS_EQUATION: return equation(w, i, NULL);
-    case MEANS_ANSWER: return call(w, &answers[i], NULL);
+    case MEANS_ANSWER: return call(w, &answers[i], none);
     default: return strcmp(name, "inf") == 0 ? range_of((double)INFINITY) : range_of((double)NAN);
     }
 }
