@@ -16,9 +16,9 @@
 
 enum graph_op {
     GRAPH_CONSTANT,
-    GRAPH_INPUT,   /* `what`: whose number it is, as the one who made the graph counts them; `element`: of which element, or -1 */
-    GRAPH_CALL,    /* of the primitive `what` on args: it has no number of its own */
-    GRAPH_RESULT,  /* number `what` of the call args[0] */
+    GRAPH_INPUT,  /* `what`: whose number it is, as the one who made the graph counts them; `element`: of which element, or -1 */
+    GRAPH_CALL,   /* of the primitive `what` on args: it has no number of its own */
+    GRAPH_RESULT, /* number `what` of the call args[0] */
     GRAPH_ADD,
     GRAPH_SUB,
     GRAPH_MUL,
@@ -42,6 +42,17 @@ enum graph_op {
     GRAPH_LN,
     GRAPH_LOG2,
     GRAPH_LOG10,
+    GRAPH_NEAREST, /* whole number, of two the larger one */
+    GRAPH_SIGN,    /* -1, 0 or 1; of none 0 */
+    GRAPH_SIN,
+    GRAPH_COS,
+    GRAPH_TAN,
+    GRAPH_ASIN,
+    GRAPH_ACOS,
+    GRAPH_ATAN,
+    GRAPH_SINH,
+    GRAPH_COSH,
+    GRAPH_TANH,
     GRAPH_KNOWN,  /* 1 for a number, 0 for none */
     GRAPH_CHOOSE, /* args[1] where args[0] is not 0, else args[2] */
     GRAPH_TOTAL,  /* of a model: args[0] summed over the domain `what`; over nothing 0, as the next two */
@@ -53,7 +64,7 @@ enum graph_op {
 enum { GRAPH_ARGUMENTS_MAX = 4 };
 
 struct graph_node {
-    uint8_t op;        /* enum graph_op */
+    uint8_t op; /* enum graph_op */
     uint8_t n_args;
     uint16_t element1; /* INPUT: its element and 1; 0: none */
     int32_t what;
