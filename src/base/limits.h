@@ -1,5 +1,5 @@
 /* How much of what others wrote is read, at most: beyond these a file is refused by name, before it takes time or memory without
- * end. docs/reference/model-in-toml.md and docs/reference/catalog.md list them. */
+ * end. docs/reference/model-in-toml.md, expressions.md and catalog.md list them. */
 #ifndef DSE_BASE_LIMITS_H
 #define DSE_BASE_LIMITS_H
 
@@ -13,6 +13,8 @@ enum {
     MODEL_DEPTH_MAX = 1500,  /* terms, functions and equations inside each other */
     FORMULA_LENGTH_MAX = 5000,
     FORMULA_DEPTH_MAX = 64, /* parentheses and signs inside each other */
+    EXPRESSION_LENGTH_MAX = 10000,
+    EXPRESSION_DEPTH_MAX = 1000,
 
     CATALOG_ENTRIES_MAX = 5000, /* of a kind; rows of technology.csv and of scores of tasks */
     CATALOG_POINTS_MAX = 20000, /* rows of a profile and of a retention */

@@ -20,7 +20,7 @@ struct name {
     const struct claim **published; /* one, or one a case */
     size_t n_published;
     enum statistic statistic;
-    double value; /* what muParser reads */
+    double value; /* what the expression reads */
 };
 
 enum mean { MEAN_NONE, MEAN_GEOMETRIC, MEAN_ARITHMETIC, MEAN_MIN, MEAN_MAX };

@@ -171,6 +171,6 @@ static double *find_name(void *context, const char *text, struct srcloc loc, con
 struct expr *claims_compile(struct claim_set *s, struct answer *a, const struct toml_node *published, struct diags *diags)
 {
     struct scope scope = {s, a, published};
-    struct expr_scope names = {.find = find_name, .context = &scope, .dotted = true};
+    struct expr_scope names = {.find = find_name, .context = &scope};
     return expr_new_in(a->value->string, toml_string_loc(s->doc, a->value), s->doc->text, &names, diags);
 }

@@ -18,7 +18,7 @@
 namespace
 {
 
-// For all C++ in the program: muParser, too, would end it without a word.
+// For all C++ in the program, which would end it without a word.
 [[maybe_unused]] const auto previous_handler = std::set_new_handler([] { out_of_memory(0); });
 
 // What TOML allows and a C tree does not, with its place.

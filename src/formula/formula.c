@@ -10,10 +10,24 @@
 
 const char *const formula_operators[OP_COUNT] = {"+", "-", "*", "/", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
 
-static const char example[] = "for example: \"max(cycles / clock_ghz, op.weight_bytes / bandwidth_gbs)\"";
+/* What the dialects are called, and what is said of them. */
+static const struct dialect {
+    const char *noun, *less_deep, *example;
+    size_t length_max;
+    int depth_max, arguments_max;
+    bool numbers_only; /* no units, strings and loops */
+    bool compares_once;
+} dialects[] = {
+    [FORMULA_OF_MODEL] = {"formula", "a formula that is less deep",
+                          "for example: \"max(cycles / clock_ghz, op.weight_bytes / bandwidth_gbs)\"", FORMULA_LENGTH_MAX,
+                          FORMULA_DEPTH_MAX, FORMULA_ARGUMENTS_MAX, false, true},
+    [FORMULA_EXPRESSION] = {"expression", "an expression that is less deep", "for example: \"area_mm2 <= 25 && tiles >= 4\"",
+                            EXPRESSION_LENGTH_MAX, EXPRESSION_DEPTH_MAX, EXPRESSION_LENGTH_MAX, true, false},
+};
 
 struct parsing {
     struct formula *out;
+    const struct dialect *dialect;
     const char *text, *at;
     int depth;
     bool failed;
@@ -38,30 +52,48 @@ struct srcloc formula_loc(const struct formula *f, const struct formula_node *n)
     return formula_loc_at(f, n->at);
 }
 
+static void complain(const struct parsing *p, const char *at, const char *what)
+{
+    const struct srcloc loc = formula_loc_at(p->out, (size_t)(at - p->text));
+    const char *file_text = p->out->source.file_text;
+    if (*at == '\0')
+        diags_input(p->diags, loc, file_text, p->dialect->example, "%s is expected here, where the %s ends", what,
+                    p->dialect->noun);
+    else if (*at == '=' && at[1] != '=' && p->dialect->numbers_only)
+        diags_input(p->diags, loc, file_text, "to compare, write ==, <=, >= or !=", "an expression cannot assign");
+    else
+        diags_input(p->diags, loc, file_text, p->dialect->example, "%s is expected, not \"%.*s\"", what,
+                    (int)strcspn(at, *at == '[' ? "\n" : " \n"), at);
+}
+
 static int fail(struct parsing *p, const char *at, const char *what)
 {
-    if (!p->failed) {
-        const bool end = *at == '\0';
-        diags_input(p->diags, formula_loc_at(p->out, (size_t)(at - p->text)), p->out->source.file_text, example,
-                    "%s is expected%s%.*s%s", what, end ? " here, where the formula ends" : ", not \"",
-                    end ? 0 : (int)strcspn(at, *at == '[' ? "\n" : " \n"), at, end ? "" : "\"");
-    }
+    if (!p->failed) complain(p, at, what);
     p->failed = true;
     return 0;
 }
 
-static int new_node(struct parsing *p, struct formula_node n, const char *at)
+/* Takes the node's name; the arguments are copied. */
+static int new_node(struct parsing *p, struct formula_node n, const int *args, int n_args, const char *at)
 {
     struct formula *f = p->out;
     n.at = (size_t)(at - p->text);
-    f->nodes = xrealloc(f->nodes, (size_t)f->n + 1, sizeof *f->nodes);
+    n.n_args = n_args;
+    n.args = n_args ? xcalloc((size_t)n_args, sizeof *n.args) : NULL;
+    for (int i = 0; i < n_args; i++) n.args[i] = args[i];
+    if ((f->n & (f->n - 1)) == 0) f->nodes = xrealloc(f->nodes, f->n ? 2 * (size_t)f->n : 1, sizeof *f->nodes);
     f->nodes[f->n] = n;
     return f->n++;
 }
 
+static int unary(struct parsing *p, enum formula_kind kind, int of, const char *at)
+{
+    return new_node(p, (struct formula_node){.kind = kind}, &of, 1, at);
+}
+
 static int binary(struct parsing *p, enum formula_operator op, int a, int b, const char *at)
 {
-    return new_node(p, (struct formula_node){.kind = FORMULA_BINARY, .op = op, .args = {a, b}, .n_args = 2}, at);
+    return new_node(p, (struct formula_node){.kind = FORMULA_BINARY, .op = op}, (const int[]){a, b}, 2, at);
 }
 
 static void skip_space(struct parsing *p)
@@ -112,49 +144,58 @@ static bool take_word(struct parsing *p, const char *word)
 
 static int loop(struct parsing *p, const char *start)
 {
-    struct formula_node n = {.kind = FORMULA_LOOP, .n_args = 1, .name = name_at(p)};
+    struct formula_node n = {.kind = FORMULA_LOOP, .name = name_at(p)};
     if (!p->failed && !take_word(p, "in")) fail(p, p->at, "\"in\"");
     if (!p->failed) n.domain = name_at(p);
     if (!p->failed && !take(p, ":")) fail(p, p->at, "\":\"");
-    const int node = new_node(p, n, start);
     const int body = p->failed ? 0 : choice(p);
-    p->out->nodes[node].args[0] = body;
-    return node;
+    return new_node(p, n, &body, 1, start);
+}
+
+/* The arguments of a call; the caller frees *ret. Returns their number. */
+static int arguments(struct parsing *p, int **ret)
+{
+    int n = 0;
+    *ret = NULL;
+    do {
+        if (n == p->dialect->arguments_max) return fail(p, p->at, "an argument less");
+        const int argument = choice(p);
+        *ret = xrealloc(*ret, (size_t)n + 1, sizeof **ret);
+        (*ret)[n++] = argument;
+    } while (take(p, ","));
+    return n;
 }
 
 static int call(struct parsing *p, char *name, const char *start)
 {
-    const int node = new_node(p, (struct formula_node){.kind = FORMULA_CALL, .name = name}, start);
-    int args[FORMULA_ARGUMENTS_MAX], n = 0;
+    int *args = NULL, n = 0;
     skip_space(p);
     const char *in = p->at;
-    if (take_word(p, "for")) {
-        args[n++] = loop(p, in);
+    if (!p->dialect->numbers_only && take_word(p, "for")) {
+        const int body = loop(p, in);
+        args = xcalloc(1, sizeof *args);
+        args[n++] = body;
     } else if (*p->at != ')') {
-        do {
-            if (n == FORMULA_ARGUMENTS_MAX) return fail(p, p->at, "an argument less");
-            args[n] = choice(p);
-            n++;
-        } while (take(p, ","));
+        n = arguments(p, &args);
     }
     if (!p->failed && !take(p, ")")) fail(p, p->at, "\")\"");
-    struct formula_node *f = &p->out->nodes[node];
-    f->n_args = n;
-    if (n) memcpy(f->args, args, (size_t)n * sizeof *args);
+    const int node = new_node(p, (struct formula_node){.kind = FORMULA_CALL, .name = name}, args, n, start);
+    free(args);
     return node;
 }
 
-/* A number with the unit behind it. */
+/* A decimal number, with the unit behind it. */
 static int number(struct parsing *p)
 {
     const char *start = p->at;
     const char *end;
     struct formula_node n = {.kind = FORMULA_NUMBER, .number = text_scan_f64(p->at, &end)};
-    if (end == p->at || is_name(*end, true)) return fail(p, p->at, "a number");
+    const bool decimal = strspn(start, "0123456789.eE+-") >= (size_t)(end - start);
+    if (end == p->at || is_name(*end, true) || !decimal || !isfinite(n.number)) return fail(p, p->at, "a number");
     p->at = end;
     skip_space(p);
     const char *open = p->at;
-    if (take(p, "[")) {
+    if (!p->dialect->numbers_only && take(p, "[")) {
         const size_t size = strcspn(p->at, "]");
         struct measure m;
         if (p->at[size] != ']' || !measure_parse(p->at, size, &m)) {
@@ -165,7 +206,7 @@ static int number(struct parsing *p)
         n.dim = m.dim;
         p->at += size + 1;
     }
-    return new_node(p, n, start);
+    return new_node(p, n, NULL, 0, start);
 }
 
 static int string(struct parsing *p)
@@ -174,7 +215,7 @@ static int string(struct parsing *p)
     const size_t n = strcspn(start + 1, quote);
     if (start[1 + n] != *quote) return fail(p, start, "a string with both of its quotes");
     p->at += n + 2;
-    return new_node(p, (struct formula_node){.kind = FORMULA_STRING, .name = xstrndup(start + 1, n)}, start);
+    return new_node(p, (struct formula_node){.kind = FORMULA_STRING, .name = xstrndup(start + 1, n)}, NULL, 0, start);
 }
 
 static int atom(struct parsing *p)
@@ -182,11 +223,11 @@ static int atom(struct parsing *p)
     skip_space(p);
     const char *start = p->at;
     if (isdigit((unsigned char)*start) || *start == '.') return number(p);
-    if (*start == '\'' || *start == '"') return string(p);
+    if (!p->dialect->numbers_only && (*start == '\'' || *start == '"')) return string(p);
     if (is_name(*start, true)) {
         char *name = name_at(p);
         if (take(p, "(")) return call(p, name, start);
-        return new_node(p, (struct formula_node){.kind = FORMULA_NAME, .name = name}, start);
+        return new_node(p, (struct formula_node){.kind = FORMULA_NAME, .name = name}, NULL, 0, start);
     }
     if (!take(p, "(")) return fail(p, p->at, "a number, a name or \"(\"");
     const int inner = choice(p);
@@ -196,7 +237,7 @@ static int atom(struct parsing *p)
 
 static int signed_power(struct parsing *p)
 {
-    if (p->failed || ++p->depth > FORMULA_DEPTH_MAX) return fail(p, p->at, "a formula that is less deep");
+    if (p->failed || ++p->depth > p->dialect->depth_max) return fail(p, p->at, p->dialect->less_deep);
     skip_space(p);
     const char *start = p->at;
     int ret;
@@ -204,11 +245,11 @@ static int signed_power(struct parsing *p)
         ret = signed_power(p);
     } else if (take(p, "-")) {
         const int of = signed_power(p);
-        ret = new_node(p, (struct formula_node){.kind = FORMULA_NEGATE, .args = {of}, .n_args = 1}, start);
+        ret = unary(p, FORMULA_NEGATE, of, start);
     } else if (p->at[0] == '!' && p->at[1] != '=') {
         p->at++;
         const int of = signed_power(p);
-        ret = new_node(p, (struct formula_node){.kind = FORMULA_NOT, .args = {of}, .n_args = 1}, start);
+        ret = unary(p, FORMULA_NOT, of, start);
     } else {
         ret = atom(p);
         skip_space(p);
@@ -255,7 +296,7 @@ static int sum(struct parsing *p)
 
 static int compared(struct parsing *p)
 {
-    return joined(p, sum, OP_LT, OP_NE, true);
+    return joined(p, sum, OP_LT, OP_NE, p->dialect->compares_once);
 }
 
 static int and_of(struct parsing *p)
@@ -265,7 +306,7 @@ static int and_of(struct parsing *p)
 
 static int choice(struct parsing *p)
 {
-    if (p->failed || ++p->depth > FORMULA_DEPTH_MAX) return fail(p, p->at, "a formula that is less deep");
+    if (p->failed || ++p->depth > p->dialect->depth_max) return fail(p, p->at, p->dialect->less_deep);
     const int condition = joined(p, and_of, OP_OR, OP_OR, false);
     int ret = condition;
     skip_space(p);
@@ -274,7 +315,7 @@ static int choice(struct parsing *p)
         const int yes = choice(p);
         if (!p->failed && !take(p, ":")) fail(p, p->at, "\":\"");
         const int no = p->failed ? 0 : choice(p);
-        ret = new_node(p, (struct formula_node){.kind = FORMULA_CHOOSE, .args = {condition, yes, no}, .n_args = 3}, start);
+        ret = new_node(p, (struct formula_node){.kind = FORMULA_CHOOSE}, (const int[]){condition, yes, no}, 3, start);
     }
     p->depth--;
     return ret;
@@ -283,12 +324,12 @@ static int choice(struct parsing *p)
 bool formula_parse(struct formula *ret, const struct formula_source *source, struct diags *diags)
 {
     *ret = (struct formula){.source = *source};
+    const struct dialect *dialect = &dialects[source->dialect];
     char length[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX];
-    if (strlen(source->text) > FORMULA_LENGTH_MAX)
-        return diags_input(diags, source->loc, NULL, "give parts of it names of their own",
-                           "the formula has %s characters; at most %s", text_count(length, strlen(source->text)),
-                           text_count(most, FORMULA_LENGTH_MAX));
-    struct parsing p = {.out = ret, .text = source->text, .at = source->text, .diags = diags};
+    if (strlen(source->text) > dialect->length_max)
+        return diags_input(diags, source->loc, NULL, "give parts of it names of their own", "the %s has %s characters; at most %s",
+                           dialect->noun, text_count(length, strlen(source->text)), text_count(most, dialect->length_max));
+    struct parsing p = {.out = ret, .dialect = dialect, .text = source->text, .at = source->text, .diags = diags};
     ret->root = choice(&p);
     skip_space(&p);
     if (!p.failed && *p.at) fail(&p, p.at, "an operator");
@@ -307,6 +348,7 @@ void formula_release(struct formula *f)
     for (int i = 0; i < f->n; i++) {
         free(f->nodes[i].name);
         free(f->nodes[i].domain);
+        free(f->nodes[i].args);
     }
     free(f->nodes);
     *f = (struct formula){0};

@@ -1,9 +1,10 @@
-/* One formula: its text as a tree, with the place of every part. The grammar, from what binds least:
+/* One formula, of a model in TOML, or one expression, of sweeps, claims and bindings: its text as a tree, with the place of every
+ * part. The grammar, from what binds least:
  *
  *     choice   = or [ "?" choice ":" choice ]
  *     or       = and { "||" and }
  *     and      = compared { "&&" compared }
- *     compared = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
+ *     compared = sum { ("<" | "<=" | ">" | ">=" | "==" | "!=") sum }
  *     sum      = product { ("+" | "-") product }
  *     product  = signed { ("*" | "/") signed }
  *     signed   = { "+" | "-" | "!" } power
@@ -11,7 +12,10 @@
  *     atom     = number [ "[" unit "]" ] | name | string | name "(" [ loop | choice { "," choice } ] ")" | "(" choice ")"
  *     loop     = "for" name "in" name ":" choice
  *
- * A name may have dots. A string stands in single or double quotes. */
+ * A name may have dots. A string stands in single or double quotes.
+ *
+ * A formula compares once: "a < b < c" is an error. An expression compares to the left, and works with numbers alone: it has no
+ * units, strings and loops. */
 #ifndef DSE_FORMULA_FORMULA_H
 #define DSE_FORMULA_FORMULA_H
 
@@ -33,8 +37,11 @@ enum formula_kind {
 enum formula_operator { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POW, OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE, OP_AND, OP_OR, OP_COUNT };
 extern const char *const formula_operators[OP_COUNT];
 
-enum { FORMULA_ARGUMENTS_MAX = 8 };
+enum formula_dialect { FORMULA_OF_MODEL, FORMULA_EXPRESSION };
 
+enum { FORMULA_ARGUMENTS_MAX = 8 }; /* of a model's; a call in an expression takes any number */
+
+/* All nodes that a node is made of stand before it. */
 struct formula_node {
     enum formula_kind kind;
     enum formula_operator op;
@@ -42,7 +49,7 @@ struct formula_node {
     struct dimension dim; /* of a number */
     char *name;           /* NAME, STRING, CALL; the variable of a LOOP */
     char *domain;         /* LOOP */
-    int args[FORMULA_ARGUMENTS_MAX], n_args;
+    int *args, n_args;
     size_t at;   /* in the text */
     int meaning; /* of NAME and CALL: for who walks the tree; 0: not known */
 };
@@ -52,6 +59,7 @@ struct formula_source {
     const char *text;      /* the formula */
     struct srcloc loc;     /* of its first character */
     const char *file_text; /* of the file that it stands in, to quote the line from; or NULL */
+    enum formula_dialect dialect;
 };
 
 struct formula {

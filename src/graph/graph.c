@@ -34,6 +34,22 @@ static double floor_of(double x)
     return x >= 0 && x < whole_below ? dse_floor(x) : floor(x);
 }
 
+static double of_angle(enum graph_op op, double a)
+{
+    switch (op) {
+    case GRAPH_SIN: return sin(a);
+    case GRAPH_COS: return cos(a);
+    case GRAPH_TAN: return tan(a);
+    case GRAPH_ASIN: return asin(a);
+    case GRAPH_ACOS: return acos(a);
+    case GRAPH_ATAN: return atan(a);
+    case GRAPH_SINH: return sinh(a);
+    case GRAPH_COSH: return cosh(a);
+    case GRAPH_TANH: return tanh(a);
+    default: return 0;
+    }
+}
+
 /* A division by zero is infinite, or no number, as every formula of a user has it. */
 __attribute__((no_sanitize("undefined"))) double graph_apply(enum graph_op op, double a, double b, double c)
 {
@@ -61,9 +77,11 @@ __attribute__((no_sanitize("undefined"))) double graph_apply(enum graph_op op, d
     case GRAPH_LN: return log(a);
     case GRAPH_LOG2: return log2(a);
     case GRAPH_LOG10: return log10(a);
+    case GRAPH_NEAREST: return floor(a + 0.5);
+    case GRAPH_SIGN: return (a > 0) - (a < 0);
     case GRAPH_KNOWN: return !isnan(a);
     case GRAPH_CHOOSE: return a != 0 ? b : c;
-    default: return 0;
+    default: return of_angle(op, a);
     }
 }
 

@@ -42,6 +42,17 @@ enum graph_op {
     GRAPH_LN,
     GRAPH_LOG2,
     GRAPH_LOG10,
+    GRAPH_NEAREST, /* whole number, of two the larger one */
+    GRAPH_SIGN,    /* -1, 0 or 1; of none 0 */
+    GRAPH_SIN,
+    GRAPH_COS,
+    GRAPH_TAN,
+    GRAPH_ASIN,
+    GRAPH_ACOS,
+    GRAPH_ATAN,
+    GRAPH_SINH,
+    GRAPH_COSH,
+    GRAPH_TANH,
     GRAPH_KNOWN,  /* 1 for a number, 0 for none */
     GRAPH_CHOOSE, /* args[1] where args[0] is not 0, else args[2] */
     GRAPH_TOTAL,  /* of a model: args[0] summed over the domain `what`; over nothing 0, as the next two */

@@ -269,6 +269,8 @@ __attribute__((no_sanitize("undefined"))) void program_run(const struct program 
         case GRAPH_LE: v[i->to] = A <= B; break;
         case GRAPH_EQ: v[i->to] = A == B; break;
         case GRAPH_NE: v[i->to] = A != B; break;
+        case GRAPH_AND: v[i->to] = A != 0 && B != 0; break;
+        case GRAPH_OR: v[i->to] = A != 0 || B != 0; break;
         case GRAPH_MIN: v[i->to] = B < A ? B : A; break;
         case GRAPH_MAX: v[i->to] = B > A ? B : A; break;
         default: v[i->to] = graph_apply((enum graph_op)i->code, A, B, v[i->args[2]]); break;

@@ -140,12 +140,24 @@ static range smaller(range a, range b, bool larger)
 
 /* ---- functions -------------------------------------------------------------------------------------------------------------- */
 
-/* One that grows and has numbers from `least` on; `units`: by how much its values are off. */
+/* What of it lies in [least, most], where a function has numbers. */
+static range within(range a, double least, double most)
+{
+    const range r = {dse_max(a.lo, least), dse_min(a.hi, most), a.none || a.lo < least || a.hi > most, may_be_negative(a)};
+    return range_is_nothing(r) ? range_nothing : r;
+}
+
+/* Of a function that grows or falls all over the range; `units`: by how much its values are off. */
+static range monotone(enum graph_op op, range a, double units)
+{
+    if (range_is_nothing(a)) return a;
+    const double p = graph_apply(op, a.lo, 0, 0), q = graph_apply(op, a.hi, 0, 0);
+    return (range){dse_below(dse_min(p, q), units), dse_above(dse_max(p, q), units), a.none, a.minus_zero || may_be_negative(a)};
+}
+
 static range growing(enum graph_op op, range a, double least, double units)
 {
-    if (a.hi < least) return range_nothing;
-    const double lo = graph_apply(op, dse_max(a.lo, least), 0, 0), hi = graph_apply(op, a.hi, 0, 0);
-    return (range){dse_below(lo, units), dse_above(hi, units), a.none || a.lo < least, may_be_negative(a)};
+    return monotone(op, within(a, least, infinite), units);
 }
 
 static range magnitude(range a)
@@ -159,12 +171,36 @@ static range known(range a)
     return truth(!range_is_nothing(a), a.none);
 }
 
+static range sign(range a)
+{
+    const range of_none = range_of(0), r = {(a.lo > 0) - (a.lo < 0), (a.hi > 0) - (a.hi < 0), false, false};
+    return range_is_nothing(a) ? of_none : a.none ? hull(r, of_none) : r;
+}
+
+static range of_angle(enum graph_op op, range a)
+{
+    const double half_pi = 1.57; /* and a little less */
+    switch (op) {
+    case GRAPH_SIN:
+    case GRAPH_COS: return (range){-1, 1, a.none || may_be_infinite(a), true};
+    case GRAPH_TAN: return a.lo > -half_pi && a.hi < half_pi ? monotone(op, a, 4) : range_unknown;
+    case GRAPH_ASIN:
+    case GRAPH_ACOS: return monotone(op, within(a, -1, 1), 4);
+    case GRAPH_COSH: return monotone(op, magnitude(a), 4);
+    case GRAPH_ATAN:
+    case GRAPH_SINH:
+    case GRAPH_TANH: return monotone(op, a, 4);
+    default: return range_unknown;
+    }
+}
+
 static range function(enum graph_op op, range a)
 {
     switch (op) {
     case GRAPH_NEGATE: return negative(a);
     case GRAPH_CEIL:
     case GRAPH_FLOOR:
+    case GRAPH_NEAREST:
     case GRAPH_ROUND: return growing(op, a, -infinite, 0);
     case GRAPH_ABS: return magnitude(a);
     case GRAPH_SQRT: return growing(op, a, 0, 1);
@@ -172,7 +208,7 @@ static range function(enum graph_op op, range a)
     case GRAPH_LN:
     case GRAPH_LOG2:
     case GRAPH_LOG10: return growing(op, a, 0, 4);
-    default: return range_unknown;
+    default: return of_angle(op, a);
     }
 }
 
@@ -205,6 +241,7 @@ struct graph_range range_apply(enum graph_op op, struct graph_range a, struct gr
 {
     const bool two = op < GRAPH_NEGATE;
     if (op == GRAPH_KNOWN) return known(a);
+    if (op == GRAPH_SIGN) return sign(a);
     if (op == GRAPH_CHOOSE) return choose(a, b, c);
     if (range_is_exact(a) && (!two || range_is_exact(b))) return range_of(graph_apply(op, a.lo, b.lo, 0));
     if (op >= GRAPH_LT && op <= GRAPH_OR) return logic(op, a, b);

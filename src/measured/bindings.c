@@ -160,7 +160,7 @@ static bool read_value(struct measured_bind *b, struct diags *diags)
     const struct toml_node *value = needed(b, "value", diags), *unit = needed(b, "unit", diags),
                            *regime = needed(b, "regime", diags);
     if (!value || !unit || !regime) return false;
-    const struct expr_scope scope = {.find = find_name, .context = b, .dotted = true};
+    const struct expr_scope scope = {.find = find_name, .context = b};
     b->value = expr_new_in(value->string, toml_string_loc(b->set->doc, value), b->set->doc->text, &scope, diags);
     if (!b->value) return false;
     b->unit = unit->string;

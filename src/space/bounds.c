@@ -1,7 +1,6 @@
 #include "space/bounds.h"
 
 #include "base/xalloc.h"
-#include "space/expr_bounds.h"
 #include "space/space_internal.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@
 
 struct bounds {
     const struct space *space;
-    struct expr_bounds **constraints, **derived; /* NULL: does not apply to the model */
+    struct expr **constraints, **derived; /* NULL: does not apply to the model */
     struct runner *runner;
     struct comparer *comparer; /* NULL: no baseline */
     void *floor, *ceiling;     /* of the last box; the ratios behind the model's metrics */
@@ -18,11 +17,14 @@ struct bounds {
     struct expr_box box;       /* the last one */
 };
 
-static struct expr_bounds **compile_all(const struct space *sp, const struct named_expr *list, const bool *applies, size_t n)
+static struct expr **compile_all(const struct space *sp, const struct named_expr *list, const bool *applies, size_t n)
 {
-    struct expr_bounds **exprs = xcalloc(n, sizeof *exprs);
+    struct expr **exprs = xcalloc(n, sizeof *exprs);
+    struct diags ignored; /* space_check has compiled each of them */
+    diags_init(&ignored);
     for (size_t i = 0; i < n; i++)
-        if (applies[i]) exprs[i] = expr_bounds_new(list[i].expr, &sp->model->params, &sp->metrics);
+        if (applies[i]) exprs[i] = expr_new(list[i].expr, list[i].loc, NULL, &sp->model->params, &sp->metrics, &ignored);
+    diags_release(&ignored);
     return exprs;
 }
 
@@ -41,9 +43,9 @@ struct bounds *bounds_new(const struct space *sp)
     return b;
 }
 
-static void free_all(struct expr_bounds **exprs, size_t n)
+static void free_all(struct expr **exprs, size_t n)
 {
-    for (size_t i = 0; i < n; i++) expr_bounds_free(exprs[i]);
+    for (size_t i = 0; i < n; i++) expr_free(exprs[i]);
     free(exprs);
 }
 
@@ -98,7 +100,7 @@ static bool is_over_budget(const struct bounds *b, size_t *ret_constraint)
     for (int m = 0; m < BUDGET_METRICS; m++) {
         const struct field *f = b->space->budgeted[m];
         if (!f) continue;
-        const struct dse_interval v = expr_bounds_metric(f, b->floor, b->ceiling).is;
+        const struct graph_range v = expr_metric_range(f, b->floor, b->ceiling);
         const double limit = budget->limit[m][0];
         if (budget_is_least((enum budget_metric)m) ? v.hi >= limit : v.lo <= limit) continue;
         *ret_constraint = b->space->sweep->n_constraints + (size_t)m;
@@ -118,8 +120,8 @@ enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size
     if (b->comparer) bound_ratios(b);
     for (size_t i = 0; i < b->space->sweep->n_constraints; i++) {
         if (!b->constraints[i]) continue;
-        const struct dse_interval v = expr_bounds_of(b->constraints[i], &b->box).is;
-        if (v.lo != 0 || v.hi != 0) continue; /* where it is no number it is broken, too */
+        const struct graph_range v = expr_range(b->constraints[i], &b->box);
+        if (!range_is_nothing(v) && (v.lo != 0 || v.hi != 0)) continue; /* where it is no number it is broken, too */
         *ret_constraint = i;
         return BOUNDS_REFUSED;
     }
@@ -136,15 +138,25 @@ static size_t derived_index(const struct space *sp, size_t column)
     return column - first;
 }
 
+static struct dse_interval derived_bound(const struct bounds *b, size_t i)
+{
+    if (!b->derived[i]) return dse_unbounded;
+    const struct graph_range r = expr_range(b->derived[i], &b->box);
+    return range_is_nothing(r) ? dse_unbounded : dse_iv(r.lo, r.hi); /* of what has no number anywhere, nothing is known */
+}
+
+static struct dse_interval metric_bound(const struct bounds *b, const struct field *f)
+{
+    const struct graph_range r = expr_metric_range(f, b->floor, b->ceiling);
+    return dse_iv(r.lo, r.hi);
+}
+
 struct dse_interval bounds_column(struct bounds *b, size_t column)
 {
     const struct column *c = &b->space->columns[column];
-    if (c->role == COLUMN_DERIVED) {
-        const struct expr_bounds *e = b->derived[derived_index(b->space, column)];
-        return e ? expr_bounds_of(e, &b->box).is : dse_unbounded;
-    }
+    if (c->role == COLUMN_DERIVED) return derived_bound(b, derived_index(b->space, column));
     if (c->role != COLUMN_METRIC || !field_is_number(c->field) || c->field->without) return dse_unbounded;
-    return expr_bounds_metric(c->field, b->floor, b->ceiling).is;
+    return metric_bound(b, c->field);
 }
 
 static bool knows_nothing_of(struct dse_interval v)
@@ -170,12 +182,11 @@ static char *why_no_metric(const struct bounds *b, const struct field *f)
 static char *why_no_derived(const struct bounds *b, size_t i)
 {
     const struct named_expr *d = &b->space->sweep->derived[i];
-    const struct expr_bounds *e = b->derived[i];
+    const struct expr *e = b->derived[i];
     if (!e) return xasprintf("%s has no value in model %s", d->name, b->space->model->desc->name);
-    if (expr_bounds_why_not(e)) return xasprintf("\"%s\": %s", d->expr, expr_bounds_why_not(e));
     for (size_t m = 0; m < b->space->metrics.n; m++) {
         const struct field *f = &b->space->metrics.fields[m];
-        if (expr_bounds_reads(e, f) && knows_nothing_of(expr_bounds_metric(f, b->floor, b->ceiling).is)) return why_no_metric(b, f);
+        if (expr_reads(e, f) && knows_nothing_of(metric_bound(b, f))) return why_no_metric(b, f);
     }
     return xasprintf("\"%s\" can be any number there", d->expr);
 }

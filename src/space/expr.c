@@ -1,288 +1,198 @@
-#include "space/expr.h"
+#include "space/expr_internal.h"
 
 #include "base/hint.h"
-#include "base/text.h"
 #include "base/xalloc.h"
+#include "formula/formula.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <muParserDLL.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One field that an expression of expr_new uses: where its number comes from, and where muParser reads it. */
-struct variable {
-    const struct field *field;
-    bool is_metric;
-    double value;
-};
+/* ---- names ------------------------------------------------------------------------------------------------------------------- */
 
-struct expr {
-    muParserHandle_t parser;
-    struct variable *used; /* of expr_new */
-    size_t n_used;
-};
-
-static struct srcloc at(struct srcloc loc, size_t position)
-{
-    if (loc.column) loc.column += (int)position;
-    return loc;
-}
-
-/* A single '=' assigns in muParser; here it is a mistyped '=='. Returns its position or SIZE_MAX. */
-static size_t find_assignment(const char *s)
-{
-    for (size_t i = 0; s[i]; i++) {
-        if (s[i] != '=') continue;
-        if (s[i + 1] == '=')
-            i++;
-        else if (i == 0 || !strchr("<>!=", s[i - 1]))
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-static bool is_name_start(char c)
-{
-    return isalpha((unsigned char)c) || c == '_';
-}
-
-static bool is_name_character(char c, bool dotted)
-{
-    return isalnum((unsigned char)c) || c == '_' || (dotted && c == '.');
-}
-
-static const char *const functions[] = {"sin",   "cos",   "tan",   "asin", "acos",  "atan", "sinh", "cosh", "tanh",
-                                        "asinh", "acosh", "atanh", "log2", "log10", "log",  "ln",   "exp",  "sqrt",
-                                        "sign",  "rint",  "abs",   "min",  "max",   "sum",  "avg",  "_pi",  "_e"};
-enum { FUNCTIONS = sizeof functions / sizeof *functions };
-
-static bool is_function(const char *name)
-{
-    for (size_t i = 0; i < FUNCTIONS; i++)
-        if (strcmp(functions[i], name) == 0) return true;
-    return false;
-}
-
-/* ---- names ------------------------------------------------------------------------------------------------------------------ */
-
-/* A function of muParser; or a name of the scope, whose number muParser reads from now on. */
-static bool use_name(struct expr *e, const char *name, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
-                     struct diags *diags)
-{
-    if (is_function(name)) return true;
-    double *number = scope->find(scope->context, name, loc, source_text, diags);
-    if (number) mupDefineVar(e->parser, name, number);
-    return number != NULL;
-}
-
-/* The next identifier from *at on, which then stands behind it; NULL at the end. Numbers like 1e9 are skipped whole. The caller
- * frees it. */
-static char *next_name(const char **at, bool dotted, const char **ret_start)
-{
-    for (const char *s = *at; *s;) {
-        if (isdigit((unsigned char)*s) || (*s == '.' && isdigit((unsigned char)s[1]))) {
-            text_scan_f64(s, &s);
-            continue;
-        }
-        if (!is_name_start(*s)) {
-            s++;
-            continue;
-        }
-        size_t n = 1;
-        while (is_name_character(s[n], dotted)) n++;
-        *ret_start = s;
-        *at = s + n;
-        return xstrndup(s, n);
-    }
-    return NULL;
-}
-
-/* Register every identifier of the text with muParser. */
-static bool use_names(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
-                      struct diags *diags)
-{
-    bool ok = true;
-    char *name;
-    for (const char *s = text, *start; (name = next_name(&s, scope->dotted, &start)) != NULL; free(name))
-        ok = use_name(e, name, at(loc, (size_t)(start - text)), source_text, scope, diags) && ok;
-    return ok;
-}
-
-/* The scope of expr_new: the fields of two schemas. */
-struct fields {
-    struct expr *expr;
-    const struct schema *params, *metrics;
-};
-
-static bool unknown_field(const struct fields *in, const char *name, struct srcloc loc, const char *source_text,
-                          struct diags *diags)
+static bool unknown_field(const struct naming *in, const char *name, struct srcloc loc)
 {
     const struct schema *params = in->params, *metrics = in->metrics;
-    const char **known = xcalloc(params->n + metrics->n + FUNCTIONS, sizeof *known);
+    const char **known = xcalloc(params->n + metrics->n, sizeof *known);
     size_t n = 0;
     for (size_t i = 0; i < params->n; i++)
         if (field_is_number(&params->fields[i])) known[n++] = params->fields[i].name;
     for (size_t i = 0; i < metrics->n; i++)
         if (field_is_number(&metrics->fields[i])) known[n++] = metrics->fields[i].name;
-    for (size_t i = 0; i < FUNCTIONS; i++) known[n++] = functions[i];
-    diags_unknown(diags, loc, source_text, name, known, n,
+    diags_unknown(in->diags, loc, in->source_text, name, known, n,
                   "an expression sees every numeric parameter and metric: see `dse describe`",
                   "\"%s\" is neither a parameter nor a metric", name);
     free(known);
     return false;
 }
 
-/* The list is sized for all fields before: muParser keeps pointers into it. */
-static double *find_field(void *context, const char *name, struct srcloc loc, const char *source_text, struct diags *diags)
+static bool find_field(const struct naming *in, const char *name, struct srcloc loc, struct variable *ret)
 {
-    const struct fields *in = context;
-    struct expr *e = in->expr;
-    const struct field *f = schema_find(in->params, name);
-    bool is_metric = !f;
-    if (!f) f = schema_find(in->metrics, name);
-    if (!f) {
-        unknown_field(in, name, loc, source_text, diags);
-        return NULL;
-    }
-    if (!field_is_number(f)) {
-        diags_input(diags, loc, source_text, NULL, "%s is a name, not a number: it cannot stand in an expression", name);
-        return NULL;
-    }
-    for (size_t i = 0; i < e->n_used; i++)
-        if (e->used[i].field == f) return &e->used[i].value;
-    e->used[e->n_used] = (struct variable){.field = f, .is_metric = is_metric, .value = 1};
-    return &e->used[e->n_used++].value;
+    const struct field *param = schema_find(in->params, name), *f = param ? param : schema_find(in->metrics, name);
+    if (!f) return unknown_field(in, name, loc);
+    *ret = (struct variable){.field = f, .is_metric = !param};
+    return field_is_number(f) ||
+           diags_input(in->diags, loc, in->source_text, NULL, "%s is a name, not a number: it cannot stand in an expression", name);
 }
 
-/* ---- compiling -------------------------------------------------------------------------------------------------------------- */
-
-bool expr_names_known(const char *text, const struct schema *params, const struct schema *metrics)
+static bool find_number(const struct naming *in, const char *name, struct srcloc loc, struct variable *ret)
 {
-    bool known = true;
-    char *name;
-    for (const char *s = text, *start; (name = next_name(&s, false, &start)) != NULL; free(name))
-        known = known && (is_function(name) || schema_find(params, name) || schema_find(metrics, name));
-    return known;
-}
-
-char *expr_find_name(const char *text, bool (*wanted)(const char *name), size_t *ret_at)
-{
-    char *name;
-    for (const char *s = text, *start; (name = next_name(&s, false, &start)) != NULL; free(name)) {
-        if (!wanted(name)) continue;
-        *ret_at = (size_t)(start - text);
-        return name;
-    }
-    return NULL;
-}
-
-/* Add muParser's message as an error at its place. Always false. */
-static bool syntax_error(struct expr *e, struct srcloc loc, const char *source_text, const char *text, struct diags *diags)
-{
-    const char *message = mupGetErrorMsg(e->parser);
-    muInt_t position = mupGetErrorPos(e->parser);
-    enum { UNEXPECTED_END = 2 }; /* muParser's ecUNEXPECTED_EOF, whose position it leaves unset */
-    size_t end = strlen(text);
-    bool known = position >= 0 && (size_t)position <= end && mupGetErrorCode(e->parser) != UNEXPECTED_END;
-    size_t place = known ? (size_t)position : end;
-    diags_input(diags, at(loc, place), source_text, "for example: \"area_mm2 <= 25 && tiles >= 4\"", "in the expression \"%s\": %s",
-                text, message);
-    mupErrorReset(e->parser);
-    return false;
-}
-
-static bool compile(struct expr *e, const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
-                    struct diags *diags)
-{
-    enum { LENGTH_MAX = 10000 };
-    if (strlen(text) > LENGTH_MAX)
-        return diags_input(diags, loc, NULL, NULL, "the expression is longer than %d characters", LENGTH_MAX);
-    size_t assignment = find_assignment(text);
-    if (assignment != SIZE_MAX)
-        return diags_input(diags, at(loc, assignment), source_text,
-                           "to compare, write ==, <=, >= or !=", "an expression cannot assign");
-    if (strpbrk(text, "\"'"))
-        return diags_input(diags, loc, source_text, NULL, "an expression works with numbers: strings cannot stand in it");
-    if (text[strspn(text, " \t\r\n")] == '\0') return diags_input(diags, loc, source_text, NULL, "the expression is empty");
-    if (!use_names(e, text, loc, source_text, scope, diags)) return false;
-    mupSetExpr(e->parser, text);
-    if (!mupError(e->parser)) mupEval(e->parser);
-    if (mupError(e->parser)) return syntax_error(e, loc, source_text, text, diags);
-    int results = 0;
-    mupEvalMulti(e->parser, &results);
-    if (results != 1) return diags_input(diags, loc, source_text, NULL, "the expression gives %d values; one is needed", results);
-    return true;
-}
-
-/* mupSetDecSep is not called: it replaces a locale that all parsers of the process share, and threads make parsers at the same
- * time. That locale is the classic one with a '.' from the start. */
-static struct expr *new_parser(void)
-{
-    struct expr *e = xcalloc(1, sizeof *e);
-    e->parser = mupCreate(muBASETYPE_FLOAT);
-    mupSetArgSep(e->parser, ',');
-    return e;
-}
-
-struct expr *expr_new_in(const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
-                         struct diags *diags)
-{
-    struct expr *e = new_parser();
-    if (scope->dotted) mupDefineNameChars(e->parser, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.");
-    if (compile(e, text, loc, source_text, scope, diags)) return e;
-    expr_free(e);
-    return NULL;
+    ret->number = in->scope->find(in->scope->context, name, loc, in->source_text, in->diags);
+    return ret->number != NULL;
 }
 
 struct expr *expr_new(const char *text, struct srcloc loc, const char *source_text, const struct schema *params,
                       const struct schema *metrics, struct diags *diags)
 {
-    struct expr *e = new_parser();
-    e->used = xcalloc(params->n + metrics->n, sizeof *e->used);
-    struct fields fields = {e, params, metrics};
-    if (compile(e, text, loc, source_text, &(struct expr_scope){.find = find_field, .context = &fields}, diags)) return e;
-    expr_free(e);
-    return NULL;
+    return expr_compile(text, loc, &(struct naming){find_field, params, metrics, NULL, source_text, diags});
+}
+
+struct expr *expr_new_in(const char *text, struct srcloc loc, const char *source_text, const struct expr_scope *scope,
+                         struct diags *diags)
+{
+    return expr_compile(text, loc, &(struct naming){find_number, NULL, NULL, scope, source_text, diags});
 }
 
 void expr_free(struct expr *e)
 {
     if (!e) return;
-    mupRelease(e->parser);
+    program_release(&e->program);
+    slots_release(&e->slots);
+    graph_release(&e->graph);
+    free(e->numbers);
     free(e->used);
     free(e);
 }
 
-double expr_number(struct expr *e)
+/* ---- texts ------------------------------------------------------------------------------------------------------------------- */
+
+/* The tree of a text, of which nothing is said when it is no expression. */
+static bool parse(const char *text, struct formula *ret)
 {
-    double result = mupEval(e->parser);
-    if (mupError(e->parser)) {
-        mupErrorReset(e->parser);
-        return (double)NAN;
-    }
-    return isfinite(result) ? result : (double)NAN;
+    struct diags ignored;
+    diags_init(&ignored);
+    const bool ok = formula_parse(ret, &(struct formula_source){.text = text, .dialect = FORMULA_EXPRESSION}, &ignored);
+    diags_release(&ignored);
+    return ok;
 }
 
-double expr_eval(struct expr *e, const void *params, const void *metrics)
+static bool is_name_of(const char *name, const struct schema *params, const struct schema *metrics)
 {
-    for (size_t i = 0; i < e->n_used; i++) {
-        struct variable *v = &e->used[i];
-        v->value = field_number(v->field, v->is_metric ? metrics : params);
-    }
-    return expr_number(e);
+    return strcmp(name, "_pi") == 0 || strcmp(name, "_e") == 0 || schema_find(params, name) || schema_find(metrics, name);
 }
 
-bool expr_uses_metrics(const struct expr *e)
+bool expr_names_known(const char *text, const struct schema *params, const struct schema *metrics)
 {
-    for (size_t i = 0; i < e->n_used; i++)
-        if (e->used[i].is_metric) return true;
-    return false;
+    struct formula f;
+    bool known = true;
+    const bool ok = parse(text, &f);
+    for (int i = 0; i < f.n; i++)
+        if (f.nodes[i].kind == FORMULA_NAME) known = known && is_name_of(f.nodes[i].name, params, metrics);
+    formula_release(&f);
+    return known || !ok;
+}
+
+char *expr_find_name(const char *text, bool (*wanted)(const char *name), size_t *ret_at)
+{
+    struct formula f;
+    char *found = NULL;
+    const bool ok = parse(text, &f);
+    for (int i = 0; ok && i < f.n && !found; i++) {
+        if (f.nodes[i].kind != FORMULA_NAME || !wanted(f.nodes[i].name)) continue;
+        *ret_at = f.nodes[i].at;
+        found = xstrdup(f.nodes[i].name);
+    }
+    formula_release(&f);
+    return found;
 }
 
 bool expr_uses_without(const struct expr *e)
 {
-    for (size_t i = 0; i < e->n_used; i++)
+    for (int i = 0; i < e->n_used; i++)
         if (e->used[i].field->without) return true;
     return false;
+}
+
+bool expr_reads(const struct expr *e, const struct field *metric)
+{
+    for (int i = 0; i < e->n_used; i++)
+        if (e->used[i].field == metric) return true;
+    return false;
+}
+
+/* ---- at a point -------------------------------------------------------------------------------------------------------------- */
+
+double expr_eval(const struct expr *e, const void *params, const void *metrics)
+{
+    enum { FEW = 96 };
+    double few[FEW];
+    double *v = e->slots.n <= FEW ? few : xcalloc((size_t)e->slots.n, sizeof *v);
+    memcpy(v, e->numbers, (size_t)e->slots.n * sizeof *v);
+    for (int i = 0; i < e->n_used; i++) {
+        const struct variable *u = &e->used[i];
+        v[u->slot] = u->number ? *u->number : field_number(u->field, u->is_metric ? metrics : params);
+    }
+    program_run(&e->program, v, NULL);
+    const double result = v[e->slots.of[e->root]];
+    if (v != few) free(v);
+    return isfinite(result) ? result + 0.0 : (double)NAN; /* a zero is never written as -0 */
+}
+
+double expr_number(const struct expr *e)
+{
+    return expr_eval(e, NULL, NULL);
+}
+
+/* ---- over a box -------------------------------------------------------------------------------------------------------------- */
+
+static struct graph_range param_range(const struct field *f, const struct expr_box *box)
+{
+    const double a = field_number(f, box->lo), b = field_number(f, box->hi);
+    if (isnan(a) || isnan(b)) return range_unknown;
+    return (struct graph_range){dse_min(a, b), dse_max(a, b), false, f->type == DSE_TYPE_F64};
+}
+
+struct graph_range expr_metric_range(const struct field *metric, const void *floor, const void *ceiling)
+{
+    const double infinite = (double)INFINITY, slack = 1e-12;
+    if (metric->type == DSE_TYPE_I64) {
+        const int64_t a = field_get(metric, floor).i64, b = field_get(metric, ceiling).i64;
+        return (struct graph_range){a == INT64_MIN ? -infinite : (double)a, b == INT64_MAX ? infinite : (double)b, false, false};
+    }
+    const double a = field_number(metric, floor), b = field_number(metric, ceiling);
+    return (struct graph_range){isnan(a)   ? -infinite
+                                : isinf(a) ? a
+                                           : a - slack * fabs(a),
+                                isnan(b)   ? infinite
+                                : isinf(b) ? b
+                                           : b + slack * fabs(b),
+                                metric->may_be_null || metric->without, true};
+}
+
+static struct graph_range variable_range(const struct variable *v, const struct expr_box *box)
+{
+    if (v->number) return range_of(*v->number);
+    return v->is_metric ? expr_metric_range(v->field, box->floor, box->ceiling) : param_range(v->field, box);
+}
+
+/* Of the node, when those before it are in r. A square is narrower than a product of two that need not be the same. */
+static struct graph_range node_range(const struct expr *e, const struct graph_node *n, const struct graph_range *r,
+                                     const struct expr_box *box)
+{
+    if (n->op == GRAPH_CONSTANT) return range_of(n->number);
+    if (n->op == GRAPH_INPUT) return variable_range(&e->used[n->what], box);
+    const struct graph_range a = r[n->args[0]], b = r[n->args[n->n_args > 1 ? 1 : 0]], c = r[n->args[n->n_args > 2 ? 2 : 0]];
+    const bool square = n->op == GRAPH_MUL && n->args[0] == n->args[1] && !a.none && !range_is_exact(a);
+    return square ? range_apply(GRAPH_POW, a, range_of(2), c) : range_apply((enum graph_op)n->op, a, b, c);
+}
+
+struct graph_range expr_range(const struct expr *e, const struct expr_box *box)
+{
+    enum { FEW = 64 };
+    struct graph_range few[FEW];
+    struct graph_range *r = e->graph.n <= FEW ? few : xcalloc((size_t)e->graph.n, sizeof *r);
+    for (int i = 0; i < e->graph.n; i++) r[i] = node_range(e, &e->graph.nodes[i], r, box);
+    const struct graph_range ret = r[e->root];
+    if (r != few) free(r);
+    return ret;
 }

@@ -234,8 +234,8 @@ static void expressions__that_no_model_knows_are_refused_once(void **state)
     refused("[constraints]\na = 'watts < 3'\n[objectives]\ntokens_per_s = 'max'", 1, "\"watts\" is neither");
     refused("[constraints]\na = 'tiles + lanes < 3'\n[objectives]\ntokens_per_s = 'max'", 1, "no model of this sweep has all");
     refused("[constraints]\na = 'lans < 3'\n[objectives]\ntokens_per_s = 'max'", 1, "\"lans\" is neither");
-    refused("[constraints]\na = 'lanes <'\n[objectives]\ntokens_per_s = 'max'", 1, "in the expression");
-    refused("[constraints]\na = 'area_mm2 <'\n[objectives]\ntokens_per_s = 'max'", 1, "in the expression");
+    refused("[constraints]\na = 'lanes <'\n[objectives]\ntokens_per_s = 'max'", 1, "where the expression ends");
+    refused("[constraints]\na = 'area_mm2 <'\n[objectives]\ntokens_per_s = 'max'", 1, "where the expression ends");
     refused("[derive]\na = 'pipeline + 1'\n[objectives]\ntokens_per_s = 'max'", 1, "is a name, not a number");
     refused("[derive]\na = 'speedup + 1'\n[objectives]\ntokens_per_s = 'max'", 1, "\"speedup\" is neither"); /* no baseline */
     refused("[objectives]\nrounds = 'max'", 1, "not a numeric metric of pebble");

@@ -296,7 +296,7 @@ static void names__of_what_does_not_exist_are_said_at_their_place(void **state)
            {5, 63, "energy_mj has no meaning for model toy"}, {5, 79, "did you mean \"layers\"?"},
            {5, 96, "there is no number \"foo\""});
     EXPECT(HEADER STEP, CONSTANT "[claims.\"toy.step\"]\nvalue = \"toy.latency_us +\"\nunit = \"us\"\n",
-           {4, 26, "in the expression"});
+           {4, 26, "where the expression ends"});
     EXPECT(HEADER STEP, "[machines.a]\nmodel = \"tuy\"\n" CONSTANT "[claims.\"toy.step\"]\nvalue = \"a.latency_us\"\n",
            {2, 9, "did you mean \"toy\"?"});
     EXPECT(HEADER COUNTED, CONSTANT "[claims.\"toy.step\"]\nvalue = \"toy.latency_us\"\ncases = \"all\"\ncontradiction = \"K\"\n",

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -90,6 +91,11 @@ static void expr__sees_numeric_parameters_and_metrics(void **state)
     assert_true(value_of("max(tiles, area_mm2)") == 12);
     assert_true(value_of("1e3 + 2.5e-1") == 1000.25);
     assert_true(value_of("tiles != 6") == 0);
+    assert_true(value_of("!(tiles == 6) + floor(2.5) + ceil(2.5) + round(2.5) + rint(2.5) + known(0 / 0)") == 10);
+    assert_true(value_of("1 < tiles < 3") == 1);
+    assert_true(value_of("sum(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12) + avg(1, 2)") == 79.5);
+    assert_true(value_of("sin(_pi / 2) + ln(_e)") == 2);
+    assert_false(signbit(value_of("-1 * (tiles - 6)")));
 }
 
 static void expr__what_has_no_value_is_nan(void **state)
@@ -114,6 +120,41 @@ static void expr__mistakes_are_refused_at_their_place(void **state)
     refused("min(1", 15, "");
     refused("1, 2", 10, "2 values");
     refused("voltage * 2", 10, "neither a parameter nor a metric");
+    refused("1 + sqr(tiles)", 14, "there is no function sqr()");
+    refused("1 + sqr(tiles)", 14, "sqrt");
+    refused("min()", 10, "min() takes one argument or more, not 0");
+    refused("sqrt(1, tiles)", 10, "sqrt() takes one argument, not 2");
+    refused("2 tiles", 12, "an operator is expected");
+    refused("2 [B]", 12, "an operator is expected");
+    refused("0x10", 10, "a number is expected");
+    refused("1e999", 10, "a number is expected");
+    refused("tiles.x", 10, "neither a parameter nor a metric");
+    refused("sum(for op in linear: 1)", 18, "\")\" is expected");
+}
+
+/* n of `open`, a 1, and n of `close`. */
+static char *nested(int n, const char *open, const char *close)
+{
+    char *text = calloc(1, (size_t)n * (strlen(open) + strlen(close)) + 2), *at = text;
+    for (int i = 0; i < n; i++) at = stpcpy(at, open);
+    at = stpcpy(at, "1");
+    for (int i = 0; i < n; i++) at = stpcpy(at, close);
+    return text;
+}
+
+static void expr__has_limits(void **state)
+{
+    (void)state;
+    char *deep = nested(400, "(", ")"), *deeper = nested(2000, "(", ")"), *wide = nested(4900, "", "+1"),
+         *wider = nested(5000, "", "+1");
+    assert_true(value_of(deep) == 1);
+    assert_true(value_of(wide) == 4901);
+    refused(deeper, 510, "an expression that is less deep is expected");
+    refused(wider, 10, "the expression has 10,001 characters; at most 10,000");
+    free(deep);
+    free(deeper);
+    free(wide);
+    free(wider);
 }
 
 static void expr__never_crashes_on_rubbish(void **state)
@@ -147,6 +188,7 @@ int main(void)
         cmocka_unit_test(expr__sees_numeric_parameters_and_metrics),
         cmocka_unit_test(expr__what_has_no_value_is_nan),
         cmocka_unit_test(expr__mistakes_are_refused_at_their_place),
+        cmocka_unit_test(expr__has_limits),
         cmocka_unit_test(expr__never_crashes_on_rubbish),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
