@@ -1,6 +1,6 @@
 /* The closed form of VEDA in TOML over that in C: check and estimate of the same random points, on one core. The model in C knows
- * what eviction costs in output, besides. Then points of a grid in its order, which a model in TOML evaluates in blocks. To reach: at
- * most 1. */
+ * what eviction costs in output, besides. Then points of a grid in its order, which a model in TOML evaluates in blocks.
+ * To reach: at most 1. */
 #include "bench.h"
 #include "../tests/unit/model_points.h"
 #include "../tests/unit/search_bed.h"
@@ -43,7 +43,7 @@ static void copy(const struct model *from, const void *a, const struct model *to
         field_set(&to->params.fields[i], b, field_get(schema_find(&from->params, to->params.fields[i].name), a));
 }
 
-/* ---- points of a grid, in its order -------------------------------------------------------------------------------------------- */
+/* ---- points of a grid, in its order ----------------------------------------------------------------------------------------- */
 
 static const char grid[] = "pe_rows = [4, 8, 12, 16]\npe_columns = [4, 8, 12, 16]\npe_copies = [1, 2, 4, 8]\n"
                            "clock_ghz = { from = 0.5, to = 2, points = 16 }\nbuffer_kib = [64, 96, 128, 192, 256, 384, 512, 1024]\n"
@@ -62,9 +62,9 @@ static double grid_ns(const char *model, bool scan)
     space_columns(b.spaces[0], &n_columns);
     for (int i = 0; i < COLUMNS; i++) columns[i] = space_column(b.spaces[0], objectives[i]);
     struct evaluator *e = evaluator_new(b.spaces[0], FIDELITY_CLOSED_FORM, NULL);
-    union cell *cells = xcalloc(BLOCK * n_columns, sizeof *cells);
+    union cell *cells = xcalloc((size_t)BLOCK * n_columns, sizeof *cells);
     struct row *rows = xcalloc(BLOCK, sizeof *rows);
-    double *values = xcalloc(BLOCK * COLUMNS, sizeof *values);
+    double *values = xcalloc((size_t)BLOCK * COLUMNS, sizeof *values);
     const struct point_scan what = {.columns = columns, .n_columns = COLUMNS, .values = values, .rows = rows};
     const uint64_t points = (uint64_t)bench_size(1 << 20, 1 << 13);
     const double start = cpu_ns();

@@ -8,9 +8,9 @@ enum {
     MODEL_COLUMNS_MAX = 1800, /* parameters and metrics of a model: SQLite has 2,000 columns in a table */
     MODEL_ENTRIES_MAX = 2000, /* in a section or a list of a model in TOML */
     MODEL_FORMULAS_MAX = 2000,
-    MODEL_TERMS_MAX = 50000, /* of all formulas, with the functions that stand in them */
+    MODEL_TERMS_MAX = 50000,     /* of all formulas, with the functions that stand in them */
     MODEL_LOOP_TERMS_MAX = 5000, /* of those in loops, each once: they are made for every operator */
-    MODEL_DEPTH_MAX = 1500,  /* terms, functions and equations inside each other */
+    MODEL_DEPTH_MAX = 1500,      /* terms, functions and equations inside each other */
     FORMULA_LENGTH_MAX = 5000,
     FORMULA_DEPTH_MAX = 64, /* parentheses and signs inside each other */
     EXPRESSION_LENGTH_MAX = 10000,
