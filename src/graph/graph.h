@@ -1,4 +1,4 @@
-/* The operations of a closed form, with everything shared: what the formulas of an equation file become.
+/* The operations of a closed form, with everything shared: what formulas of models and expressions of sweeps become.
  *
  * A node is an operation on nodes before it, so that their order is one in which they can be computed. The same operation on the
  * same nodes is one node. What can be said at once is said at once: an operation on constants is a constant, and a choice whose

@@ -124,7 +124,7 @@ toml() { # BLOCK LINE
         db=$(figure_db)
         have "$db"
         (cd here && "$DSE" plot block.toml "$db" -o block.svg) >out.txt 2>err.txt || wrong "$2" "the figure is not drawn: $(cat err.txt)"
-    elif grep -qE '^\[(sweep|sample|search|requests|refine|baseline|equal)\]' "$1" && ! grep -q '^source' "$1" || grep -qE '^(attention_error|retained_mass|trust) *=' "$1"; then
+    elif grep -qE '^\[(sweep|constraints|sample|search|requests|refine|baseline|equal)\]' "$1" && ! grep -q '^source' "$1" || grep -qE '^(attention_error|retained_mass|trust) *=' "$1"; then
         complete_sweep "$1" >here/block.toml
         (cd here && "$DSE" sweep block.toml --dry-run) >out.txt 2>err.txt || wrong "$2" "a sweep file does not take it: $(cat err.txt)"
     elif has claims "$1"; then
