@@ -341,7 +341,7 @@ static void accounting__is_what_machines_have_unless_something_says_otherwise(vo
     (void)state;
     struct diags d;
     diags_init(&d);
-    double tiles[3];
+    double tiles[3] = {0};
     assert_true(answer_texts(HEADER "a,toy,p,l,q,1,,,,derived,yes,,holdout\nb,toy,p,l,q,1,,,,derived,yes,,holdout\n"
                                     "c,toy,p,l,q,1,,,,derived,yes,,holdout\n",
                              "[accounting.toy]\ntiles = 2\n[machines.own]\nmodel = \"toy\"\ntiles = 3\n" CONSTANT
