@@ -1,5 +1,5 @@
 /* How much of what others wrote is read, at most: beyond these a file is refused by name, before it takes time or memory without
- * end. docs/reference/model-in-toml.md, expressions.md and catalog.md list them. */
+ * end. docs/reference/model-in-toml.md, expressions.md and catalog.md and docs/how-to/plug-in.md list them. */
 #ifndef DSE_BASE_LIMITS_H
 #define DSE_BASE_LIMITS_H
 
@@ -15,6 +15,12 @@ enum {
     FORMULA_DEPTH_MAX = 64, /* parentheses and signs inside each other */
     EXPRESSION_LENGTH_MAX = 10000,
     EXPRESSION_DEPTH_MAX = 1000,
+
+    MODEL_TEXT_MAX = 2000,      /* characters of a text in a plug-in: a title, a doc, a choice */
+    MODEL_STRUCT_MAX = 1 << 20, /* bytes of the parameters of a plug-in's model, and of its metrics */
+    PLUGIN_LOAD_MS_MAX = 800,   /* of work and of waiting while a plug-in is loaded, which is done twice: in less than 2 s */
+    PLUGIN_LOAD_MIB_MAX = 512,  /* of memory that it takes then */
+    PLUGIN_FILE_MIB_MAX = 256,
 
     CATALOG_ENTRIES_MAX = 5000, /* of a kind; rows of technology.csv and of scores of tasks */
     CATALOG_POINTS_MAX = 20000, /* rows of a profile and of a retention */

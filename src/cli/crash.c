@@ -5,6 +5,7 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,12 +39,28 @@ static void on_crash(int signal_number)
         if (watched[i] == signal_number) sigaction(signal_number, &before[i], NULL);
 }
 
+static bool ends;
+
+/* dse itself comes to the end of main. */
+static void on_exit_of_other(void)
+{
+    if (ends) return;
+    say("dse: error: a plug-in ended the program\n");
+    _exit(1);
+}
+
+void crash_watch_ends(void)
+{
+    ends = true;
+}
+
 void crash_watch(void)
 {
     static char stack_of_handler[STACK]; /* for a stack that is full */
     static bool watching;
     if (watching) return;
     watching = true;
+    atexit(on_exit_of_other);
     void *once[1];
     backtrace(once, 1); /* loads what a handler must not load */
     sigaltstack(&(stack_t){.ss_sp = stack_of_handler, .ss_size = STACK}, NULL);

@@ -359,5 +359,6 @@ int main(int argc, char **argv)
     if (diags.errors) status = diags_exit_status(&diags) == 1 ? failure_status : diags_exit_status(&diags);
     diags_release(&diags);
     registry_release();
+    crash_watch_ends();
     return status;
 }

@@ -1,8 +1,10 @@
 #include "model/plugin.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "model/names.h"
+#include "model/plugin_tables.h"
 #include "model/plugin_try.h"
 
 #include <ctype.h>
@@ -75,7 +77,7 @@ static bool check_model(const char *file, const struct dse_model *m, struct diag
     if (!m->params || !m->metrics || !m->estimate || !m->title || !m->cite)
         return diags_input(diags, loc, NULL, "include/dse/model.h says which members may be NULL",
                            "the model %s lacks params, metrics, estimate, title or cite", m->name);
-    return names_check(m, refuse_name, &(struct refusing){file, m->name, diags});
+    return plugin_tables_check(file, m, diags) && names_check(m, refuse_name, &(struct refusing){file, m->name, diags});
 }
 
 /* ---- loading ----------------------------------------------------------------------------------------------------------------- */
@@ -156,16 +158,30 @@ static bool open_in_child(const char *file, struct diags *diags)
     return open_plugin(file, 0, diags);
 }
 
+static bool hash_contents(const char *file, uint64_t *ret, struct diags *diags)
+{
+    const struct srcloc loc = {.file = file};
+    struct stat st;
+    char *bytes;
+    size_t n;
+    if (stat(file, &st) != 0) return diags_input(diags, loc, NULL, NULL, "the plug-in cannot be loaded: %s", strerror(errno));
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return diags_input(diags, loc, NULL, NULL, "the plug-in is no regular file");
+    if (st.st_size > (off_t)PLUGIN_FILE_MIB_MAX << 20)
+        return diags_input(diags, loc, NULL, NULL, "the plug-in has %lld MiB; at most %d", (long long)st.st_size >> 20,
+                           PLUGIN_FILE_MIB_MAX);
+    if (!text_read_file(file, (size_t)PLUGIN_FILE_MIB_MAX << 20, &bytes, &n, diags)) return false;
+    *ret = text_hash(TEXT_HASH_INIT, bytes, n);
+    free(bytes);
+    return true;
+}
+
 bool plugin_load(const char *file, struct diags *diags)
 {
     char real[PATH_MAX];
     if (!realpath(file, real))
         return diags_input(diags, (struct srcloc){.file = file}, NULL, NULL, "the plug-in cannot be loaded: %s", strerror(errno));
-    char *bytes;
-    size_t n;
-    if (!text_read_file(real, SIZE_MAX, &bytes, &n, diags)) return false;
-    const uint64_t contents = text_hash(TEXT_HASH_INIT, bytes, n);
-    free(bytes);
+    uint64_t contents = 0;
+    if (!hash_contents(real, &contents, diags)) return false;
     const struct plugin *before = find_loaded(real);
     if (!before) return plugin_try(real, open_in_child, diags) && open_plugin(real, contents, diags);
     return before->contents == contents || plugin_changed(file, diags);

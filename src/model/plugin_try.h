@@ -4,8 +4,11 @@
 
 #include "base/diag.h"
 
-/* Load the file in a child, by `load`, whose result does not matter: false, with an error that names the file, when the file is cut
- * short, or when the child crashes, ends or takes longer than it may. */
+/* Load the file in a child, by `load`. False, with errors that name the file, when it is cut short, when `load` refuses it, or when
+ * the child crashes, ends, closes what the program writes to, or takes more time or memory than it may (base/limits.h). */
 bool plugin_try(const char *file, bool (*load)(const char *file, struct diags *diags), struct diags *diags);
+/* Call something of a plug-in in a child: false, with an error that begins with `what`, when it takes more time or memory than
+ * loading may. What else happens there is left to the same call in this process. */
+bool plugin_try_call(const char *file, const char *what, void (*call)(void *user), void *user, struct diags *diags);
 
 #endif
