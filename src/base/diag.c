@@ -68,6 +68,20 @@ static struct diag *append(struct diags *d, enum diag_severity severity, enum di
     return g;
 }
 
+/* What quotes a name of some megabytes is no message: keep its beginning and its end. Takes s. */
+static char *shortened(char *s)
+{
+    enum { HEAD = 1500, TAIL = 400 };
+    const size_t n = strlen(s);
+    if (n <= DIAG_TEXT_MAX) return s;
+    size_t head = HEAD, tail = n - TAIL;
+    while ((s[head] & 0xC0) == 0x80 && head > 0) head--;
+    while ((s[tail] & 0xC0) == 0x80) tail++;
+    char *kept = xasprintf("%.*s ... %s", (int)head, s, s + tail);
+    free(s);
+    return kept;
+}
+
 bool diags_input(struct diags *d, struct srcloc loc, const char *source_text, const char *hint, const char *fmt, ...)
 {
     d->errors++;
@@ -75,9 +89,9 @@ bool diags_input(struct diags *d, struct srcloc loc, const char *source_text, co
     va_list ap;
     va_start(ap, fmt);
     struct diag *g = append(d, DIAG_ERROR, DIAG_INPUT, loc);
-    g->message = xvasprintf(fmt, ap);
+    g->message = shortened(xvasprintf(fmt, ap));
     va_end(ap);
-    g->hint = hint ? xstrdup(hint) : NULL;
+    g->hint = hint ? shortened(xstrdup(hint)) : NULL;
     diag_quote(g, source_text);
     return false;
 }
@@ -88,7 +102,7 @@ bool diags_runtime(struct diags *d, const char *file, const char *fmt, ...)
     if (d->n >= DIAGS_MAX) return false;
     va_list ap;
     va_start(ap, fmt);
-    append(d, DIAG_ERROR, DIAG_RUNTIME, (struct srcloc){.file = file})->message = xvasprintf(fmt, ap);
+    append(d, DIAG_ERROR, DIAG_RUNTIME, (struct srcloc){.file = file})->message = shortened(xvasprintf(fmt, ap));
     va_end(ap);
     return false;
 }
@@ -98,7 +112,7 @@ static void add_remark(struct diags *d, enum diag_severity severity, struct srcl
 {
     if (d->n >= DIAGS_MAX / 2) return; /* leave room for errors */
     struct diag *g = append(d, severity, DIAG_INPUT, loc);
-    g->message = xvasprintf(fmt, ap);
+    g->message = shortened(xvasprintf(fmt, ap));
     diag_quote(g, source_text);
 }
 

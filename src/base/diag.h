@@ -49,7 +49,7 @@ struct diags {
     size_t n, capacity;
     size_t errors; /* how many of severity DIAG_ERROR there were */
 };
-enum { DIAGS_MAX = 100 };
+enum { DIAGS_MAX = 100, DIAG_TEXT_MAX = 2000 /* bytes of a message and of a hint: of longer ones the middle is left out */ };
 
 void diags_init(struct diags *d);
 void diags_release(struct diags *d);

@@ -10,7 +10,7 @@ static bool is_blank(char c)
 /* Bytes of the character at s, which is not at its end. */
 static size_t character(const char *s)
 {
-    size_t n = text_utf8_length(s, strlen(s) < 4 ? strlen(s) : 4);
+    size_t n = text_utf8_length(s, strnlen(s, 4));
     return n ? n : 1;
 }
 

@@ -11,6 +11,8 @@ struct scan {
     const char *line_start;
     int line;
     int nesting, dots;
+    int tables, values;
+    bool in_key;                     /* or in a header */
     char open[TOML_NESTING_MAX + 1]; /* the brackets that are open; of the innermost, open[nesting] */
     char before;                     /* the last character that was neither blank nor comment */
     const char *comma;               /* the same, if it is one behind something of an inline table; else NULL */
@@ -152,6 +154,23 @@ static void end_line(struct scan *c)
     }
 }
 
+/* Count what there may be too many of, at one character. */
+static const char *count_things(struct scan *c)
+{
+    const char at = *c->s;
+    c->tables += c->in_key && (at == '.' || (at == '[' && c->nesting == 1));
+    c->values += at == ',' || at == '=';
+    if (at == '=')
+        c->in_key = false;
+    else if (at == '{' || (at == '\n' && c->nesting == 0))
+        c->in_key = true;
+    else if (at == ',')
+        c->in_key = is_in_inline_table(c);
+    return c->tables > TOML_TABLES_MAX   ? "has too many tables: more than 40,000 headers and dots in keys"
+           : c->values > TOML_VALUES_MAX ? "has too many values: more than 1,000,000"
+                                         : NULL;
+}
+
 /* Look at one character outside of strings and comments. */
 static const char *look(struct scan *c)
 {
@@ -179,13 +198,15 @@ static const char *look(struct scan *c)
         break;
     }
     note(c, *c->s);
-    c->s++;
-    return NULL;
+    const char *wrong = count_things(c);
+    if (!wrong) c->s++;
+    return wrong;
 }
 
 const char *toml_scan(const char *text, size_t n, struct toml_joined *ret, int *ret_line, int *ret_column)
 {
-    struct scan c = {.text = text, .s = text, .end = text + n, .line_start = text, .line = 1, .counted = text, .column = 1};
+    struct scan c = {
+        .text = text, .s = text, .end = text + n, .line_start = text, .line = 1, .counted = text, .column = 1, .in_key = true};
     *ret = (struct toml_joined){0};
     c.joined = ret;
     const char *wrong = NULL, *rubbish = find_rubbish(text, n, &wrong);

@@ -1,8 +1,10 @@
 /* A look at the text before toml++ sees it. Internal to src/config.
  *
  * toml++ frees its tables by recursion and puts no limit on the parts of a dotted key: two million dots overflow the stack.
- * Version 3.3 runs into undefined behaviour where it asks whether U+00A1 to U+0499 are spaces. So this finds what is nested too
- * deep, what is not ASCII outside of strings and comments (TOML has no such thing), and bytes that no text in UTF-8 has.
+ * It looks for each table among all that dotted keys and headers made, which takes a time that grows with their square. Version 3.3
+ * runs into undefined behaviour where it asks whether U+00A1 to U+0499 are spaces. So this finds what is nested too deep, what
+ * there is too much of, what is not ASCII outside of strings and comments (TOML has no such thing), and bytes that no text in UTF-8
+ * has.
  *
  * toml++ 3.3 reads TOML 1.0, where an inline table is one line. Those of TOML 1.1, over several lines, with comments and a comma at
  * their end, are made one line here.
@@ -16,6 +18,8 @@
 enum {
     TOML_NESTING_MAX = 64,   /* brackets and braces inside each other */
     TOML_KEY_PARTS_MAX = 16, /* parts of a dotted key */
+    TOML_TABLES_MAX = 40000, /* headers, and dots of keys */
+    TOML_VALUES_MAX = 1000000,
 };
 
 /* The text as the parser takes it. */
