@@ -77,20 +77,18 @@ static struct graph_range operate(enum graph_op op, struct graph_range a, struct
 
 static void run(const struct box *b)
 {
-    const struct graph *g = &b->plan->graph;
     const int32_t *slot = b->plan->slots.of;
     struct graph_range *r = b->range;
-    for (int i = 0; i < g->n; i++) {
-        const struct graph_node *n = &g->nodes[i];
-        switch (n->op) {
-        case GRAPH_INPUT:
-        case GRAPH_RESULT: break;
-        case GRAPH_CONSTANT: r[slot[i]] = range_of(n->number); break;
-        case GRAPH_CALL: call(b, n, slot[i]); break;
-        default: {
+    for (int k = 0; k < b->plan->n_nodes; k++) {
+        const int i = b->plan->main[k];
+        const struct graph_node *n = &b->plan->graph.nodes[i];
+        if (n->op == GRAPH_CONSTANT) {
+            r[slot[i]] = range_of(n->number);
+        } else if (n->op == GRAPH_CALL) {
+            call(b, n, slot[i]);
+        } else {
             const struct graph_range x = r[slot[n->args[0]]], y = n->n_args > 1 ? r[slot[n->args[1]]] : x;
             r[slot[i]] = operate((enum graph_op)n->op, x, y, n->n_args > 2 ? r[slot[n->args[2]]] : x);
-        }
         }
     }
 }

@@ -202,6 +202,7 @@ struct plan {
     struct program programs[QUESTIONS];
     struct plan_input *inputs;
     int n_inputs, n_main; /* n_main: those of CHECK and ESTIMATE, which come first */
+    int *main, n_nodes;   /* nodes that CHECK and ESTIMATE need and that are neither inputs nor answers, in their order */
     int *equations;       /* node by equation; -1: it is asked by nobody, or an element's */
     int *parts;           /* of parts of a loop: node by part, element and number */
 };

@@ -238,6 +238,11 @@ static void find_inputs(const struct toml_model *m, struct plan *p)
         }
         if (pass == 0) p->n_main = p->n_inputs;
     }
+    p->main = xcalloc((size_t)p->graph.n + 1, sizeof *p->main);
+    for (int i = 0; i < p->graph.n; i++) {
+        const int op = p->graph.nodes[i].op;
+        if (main[i] && op != GRAPH_INPUT && op != GRAPH_RESULT) p->main[p->n_nodes++] = i;
+    }
     free(main);
 }
 
@@ -270,6 +275,7 @@ static void plan_free(struct plan *p)
     slots_release(&p->slots);
     for (int q = 0; q < QUESTIONS; q++) program_release(&p->programs[q]);
     free(p->inputs);
+    free(p->main);
     free(p->equations);
     free(p->parts);
     free(p);
