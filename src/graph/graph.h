@@ -61,7 +61,7 @@ enum graph_op {
     GRAPH_OPS
 };
 
-enum { GRAPH_ARGUMENTS_MAX = 4 };
+enum { GRAPH_ARGUMENTS_MAX = 5 };
 
 struct graph_node {
     uint8_t op; /* enum graph_op */

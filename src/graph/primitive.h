@@ -12,12 +12,13 @@
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
+#include <dse/interconnect.h>
 #include <dse/workload.h>
 #include <dse/workload_box.h>
 
 /* ---- groups of shared parameters --------------------------------------------------------------------------------------------- */
 
-enum group { GROUP_WORKLOAD, GROUP_REQUEST, GROUP_MEMORY, GROUP_CACHE, GROUP_ECONOMICS, GROUPS };
+enum group { GROUP_WORKLOAD, GROUP_REQUEST, GROUP_MEMORY, GROUP_CACHE, GROUP_ECONOMICS, GROUP_LINKS, GROUPS };
 struct group_row {
     const char *name;
     size_t size;
@@ -40,8 +41,16 @@ struct groups {
     const struct dse_dram *memory;
     const struct dse_cache *cache;
     const struct dse_economics *economics;
+    const struct dse_links *links;
 };
 struct groups groups_of(const struct group_places *g, const void *params);
+/* The same of a step. That of a generation is the mean step, at the mean of its contexts: *ret_step is then its workload. */
+struct groups groups_of_step(const struct group_places *g, const void *params, struct dse_workload *ret_step);
+/* The context of the mean step. */
+static inline int64_t mean_context(const struct dse_request *r)
+{
+    return r->prompt + (r->generate + 1) / 2;
+}
 /* Groups whose parameters are the same at both points: 1 << enum group, or-ed. */
 unsigned groups_same(const struct group_places *g, const void *lo, const void *hi);
 /* The ends of a box whose workload is one part: dse/workload_box.h. `part`: NULL without the group workload. */
@@ -52,7 +61,7 @@ struct groups_box {
 
 /* ---- primitives -------------------------------------------------------------------------------------------------------------- */
 
-enum { PRIMITIVE_ARGUMENTS_MAX = GRAPH_ARGUMENTS_MAX, PRIMITIVE_RESULTS_MAX = 4 };
+enum { PRIMITIVE_ARGUMENTS_MAX = GRAPH_ARGUMENTS_MAX, PRIMITIVE_RESULTS_MAX = 5 };
 struct primitive {
     const char *arguments[PRIMITIVE_ARGUMENTS_MAX]; /* units; "@srams": a parameter that names an entry of that catalog, whose
                                                        place among the parameters is the number; NULL: no more */

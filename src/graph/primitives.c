@@ -13,6 +13,7 @@ const struct group_row group_rows[GROUPS] = {
     [GROUP_MEMORY] = {"memory", sizeof(struct dse_dram), dse_dram_params, dse_dram_refuse},
     [GROUP_CACHE] = {"cache", sizeof(struct dse_cache), dse_cache_params, NULL},
     [GROUP_ECONOMICS] = {"economics", sizeof(struct dse_economics), dse_economics_params, NULL},
+    [GROUP_LINKS] = {"links", sizeof(struct dse_links), dse_links_params, NULL},
 };
 
 static const void *group_at(const struct group_places *g, enum group which, const void *params)
@@ -29,7 +30,18 @@ struct groups groups_of(const struct group_places *g, const void *params)
         .memory = group_at(g, GROUP_MEMORY, params),
         .cache = group_at(g, GROUP_CACHE, params),
         .economics = group_at(g, GROUP_ECONOMICS, params),
+        .links = group_at(g, GROUP_LINKS, params),
     };
+}
+
+struct groups groups_of_step(const struct group_places *g, const void *params, struct dse_workload *ret_step)
+{
+    struct groups ret = groups_of(g, params);
+    if (!ret.workload || !ret.request || ret.workload->phase != DSE_DECODE || ret.request->generate == 0) return ret;
+    *ret_step = *ret.workload;
+    ret_step->context = mean_context(ret.request);
+    ret.workload = ret_step;
+    return ret;
 }
 
 bool groups_has(const struct group_places *g, unsigned groups)
@@ -113,6 +125,19 @@ BOX(footprint_box)
 {
     NO_ARGUMENTS;
     ret[0] = hull(dse_workload_footprint(&g->part->least), dse_workload_footprint(&g->part->most));
+}
+
+POINT(plain)
+{
+    NO_ARGUMENTS;
+    ret[0] = !dse_workload_unknown(g->workload, DSE_CAN_SCALES);
+}
+
+/* Nothing that makes it another one comes and goes between the ends of a part. */
+BOX(plain_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(!dse_workload_unknown(&g->part->lo, DSE_CAN_SCALES), !dse_workload_unknown(&g->part->hi, DSE_CAN_SCALES));
 }
 
 POINT(row)
@@ -238,24 +263,7 @@ BOX(moved_box)
     ret[0] = known ? range_iv(dse_dram_moved_bound(g->lo.memory, g->hi.memory, iv(a[0]), iv(a[1]))) : range_unknown;
 }
 
-/* ---- the cache: policies are choices, of which a box has one ---------------------------------------------------------------- */
-
-POINT(policy)
-{
-    NO_ARGUMENTS;
-    const struct dse_eviction *e = dse_eviction_at(g->cache->eviction);
-    ret[0] = e->keeps_all;
-    ret[1] = e->counts;
-    ret[2] = e->drained;
-    ret[3] = e->per_head;
-}
-
-POINT(selects)
-{
-    NO_ARGUMENTS;
-    const struct dse_eviction *e = dse_eviction_at(g->cache->eviction);
-    ret[0] = e->selects || e->reads_part;
-}
+/* ---- the cache --------------------------------------------------------------------------------------------------------------- */
 
 POINT(widening)
 {
@@ -295,6 +303,69 @@ BOX(target_box)
     }
     r.none = false;
     ret[0] = a[0].lo >= 0 ? r : range_unknown;
+}
+
+/* What is known of the output: NaN where nobody says. */
+POINT(quality)
+{
+    NO_ARGUMENTS;
+    const struct dse_cache_steps steps = dse_cache_steps_of(g->cache, g->workload, g->request);
+    struct dse_kept kept;
+    dse_cache_quality(&steps, &kept);
+    ret[0] = kept.mass;
+    ret[1] = kept.error;
+    ret[2] = kept.error_sd;
+}
+
+/* Points without a number may lie among the others. */
+static struct graph_range some_of(struct dse_interval v)
+{
+    return (struct graph_range){v.lo, v.hi, true, false};
+}
+
+/* Steps of a generation and single ones are not told apart inside a box. */
+static bool are_alike(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi)
+{
+    return (lo->generate > 0) == (hi->generate > 0);
+}
+
+BOX(quality_box)
+{
+    NO_ARGUMENTS;
+    const struct dse_cache_steps lo = dse_cache_steps_of(g->lo.cache, g->lo.workload, g->lo.request),
+                                 hi = dse_cache_steps_of(g->hi.cache, g->hi.workload, g->hi.request);
+    struct dse_interval target;
+    struct dse_kept_bound b;
+    for (int i = 0; i < 3; i++) ret[i] = range_unknown;
+    const struct dse_interval seen = {dse_min(lo.before, hi.before), dse_max(lo.before, hi.before)};
+    if (!are_alike(&lo, &hi) || !dse_cache_target_bound(g->lo.cache, g->hi.cache, g->lo.workload, seen, &target)) return;
+    dse_cache_quality_bound(&lo, &hi, target, &b);
+    ret[0] = some_of(b.mass);
+    ret[1] = some_of(b.error);
+    ret[2] = some_of(b.error_sd);
+}
+
+POINT(score)
+{
+    NO_ARGUMENTS;
+    const struct dse_cache_steps steps = dse_cache_steps_of(g->cache, g->workload, g->request);
+    struct dse_score s;
+    dse_cache_score(&steps, &s);
+    ret[0] = s.task_score;
+    ret[1] = s.task_loss;
+}
+
+BOX(score_box)
+{
+    NO_ARGUMENTS;
+    const struct dse_cache_steps lo = dse_cache_steps_of(g->lo.cache, g->lo.workload, g->lo.request),
+                                 hi = dse_cache_steps_of(g->hi.cache, g->hi.workload, g->hi.request);
+    struct dse_interval score, loss;
+    ret[0] = ret[1] = range_unknown;
+    if (!are_alike(&lo, &hi)) return;
+    dse_cache_score_bound(&lo, &hi, &score, &loss);
+    ret[0] = some_of(score);
+    ret[1] = some_of(loss);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
@@ -342,6 +413,11 @@ static void box_of_point(const struct groups_box *g, const struct graph_range *a
     if (single) primitive_at(p, &g->lo, a, ret);
 }
 
+POINT(sram_beyond)
+{
+    ret[0] = dse_tech_sram_beyond(entry_at(g, a[0]), nm_of_metres(a[1])) != NULL;
+}
+
 POINT(technology_node)
 {
     const struct dse_technology *t = entry_at(g, a[0]);
@@ -364,6 +440,15 @@ POINT(sram)
     ret[1] = m.read_pj * DSE_PICO;
     ret[2] = m.leakage_mw / DSE_MW_PER_W;
     ret[3] = m.dynamic_mw / DSE_MW_PER_W;
+}
+
+/* The least and the largest capacity of the table. */
+POINT(sram_range)
+{
+    double from, to;
+    dse_sram_range(entry_at(g, a[0]), &from, &to);
+    ret[0] = from * DSE_MIB;
+    ret[1] = to * DSE_MIB;
 }
 
 /* What a table does not give it gives at no point. `all`: there is a macro at all points. */
@@ -428,7 +513,16 @@ BOX(supply_box)
     const bool all = dse_supply_at(g->lo.economics->costs, entry_at(&g->lo, a[0].lo), nm_of_metres(a[1].lo), a[2].lo / DSE_GIGA,
                                    ghz.hi, &fastest);
     const struct dse_interval numbers[] = {b.volts, b.energy, b.leakage, b.clock_tree};
-    for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = (struct graph_range){numbers[i].lo, numbers[i].hi, !all, false};
+    for (int i = 0; i < 4; i++) ret[i] = (struct graph_range){numbers[i].lo, numbers[i].hi, !all, false};
+}
+
+/* The fastest clock of such a chip; infinite where the node has no law. */
+POINT(fastest)
+{
+    const double any_ghz = 1e9;
+    struct dse_supply s;
+    const bool all = dse_supply_at(g->economics->costs, entry_at(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, any_ghz, &s);
+    ret[0] = all ? (double)INFINITY : s.max_ghz * DSE_GIGA;
 }
 
 POINT(clock_share)
@@ -461,24 +555,89 @@ POINT(die)
     ret[0] = d.area_mm2 * 1e-6;
     ret[1] = d.phy_mm2 * 1e-6;
     ret[2] = dse_die_check(g->economics->costs, &d) == NULL;
+    ret[3] = d.edge_mm * 1e-3;
+    ret[4] = d.edge_there_mm * 1e-3;
 }
 
 BOX(die_box)
 {
     struct dse_die_bound b, made;
-    for (int i = 0; i < 3; i++) ret[i] = range_unknown;
+    for (int i = 0; i < 5; i++) ret[i] = range_unknown;
     if (a[0].none || !(a[0].lo >= 0) || !is_single(a[1])) return;
     const struct dse_interval core = dse_iv_scale(iv(a[0]), 1e6);
     const struct dse_costs *book = g->lo.economics->costs;
     const double nm = nm_of_metres(a[1].lo);
     dse_die_bound(book, DSE_AREA_DIE, core, dse_iv_of(1), g->lo.memory, g->hi.memory, nm, false, &b);
     const bool some = dse_die_bound(book, DSE_AREA_DIE, core, dse_iv_of(1), g->lo.memory, g->hi.memory, nm, true, &made);
-    struct dse_die largest;
+    struct dse_die smallest, largest;
+    dse_die_at(book, DSE_AREA_DIE, core.lo, 1, g->lo.memory, nm, &smallest);
     dse_die_at(book, DSE_AREA_DIE, core.hi, 1, g->hi.memory, nm, &largest);
     const struct dse_interval area = dse_iv_scale(b.area_mm2, 1e-6), phy = dse_iv_scale(b.phy_mm2, 1e-6);
     ret[0] = (struct graph_range){area.lo, area.hi, isinf(area.hi), false};
     ret[1] = (struct graph_range){phy.lo, phy.hi, isinf(phy.hi), false};
     ret[2] = (struct graph_range){some && !dse_die_check(book, &largest), some, false, false};
+    ret[3] = hull(smallest.edge_mm * 1e-3, largest.edge_mm * 1e-3);
+    ret[4] = hull(smallest.edge_there_mm * 1e-3, largest.edge_there_mm * 1e-3);
+}
+
+POINT(reticle)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_physical(g->economics->costs, DSE_C_reticle_mm2) * 1e-6;
+}
+
+/* ---- links ------------------------------------------------------------------------------------------------------------------ */
+
+static struct dse_exchange exchange_of(const double *a)
+{
+    return (struct dse_exchange){
+        .kind = (enum dse_collective)a[0], .devices = a[1], .stride = a[2], .bytes = a[3], .imbalance = a[4]};
+}
+
+POINT(exchange)
+{
+    struct dse_exchange_cost cost;
+    const struct dse_exchange x = exchange_of(a);
+    dse_exchange_at(g->links, &x, &cost);
+    ret[0] = cost.seconds;
+    ret[1] = cost.joules;
+}
+
+BOX(exchange_box)
+{
+    struct dse_exchange_bound b;
+    double lo[PRIMITIVE_ARGUMENTS_MAX], hi[PRIMITIVE_ARGUMENTS_MAX];
+    ret[0] = ret[1] = range_unknown;
+    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX; i++) {
+        if (!positive(a[i])) return;
+        lo[i] = a[i].lo;
+        hi[i] = a[i].hi;
+    }
+    if (lo[0] != hi[0]) return;
+    const struct dse_exchange least = exchange_of(lo), most = exchange_of(hi);
+    dse_exchange_bound(g->lo.links, g->hi.links, &least, &most, &b);
+    ret[0] = range_iv(b.seconds);
+    ret[1] = range_iv(b.joules);
+}
+
+static double links_of(const struct groups *g, double metres)
+{
+    struct dse_links_die d;
+    dse_links_die_at(g->economics->costs, g->links, nm_of_metres(metres), &d);
+    return d.mm2 * 1e-6;
+}
+
+POINT(links_area)
+{
+    ret[0] = links_of(g, a[0]);
+}
+
+/* What nobody published is so of both ends: they have one kind of link. */
+BOX(links_area_box)
+{
+    const double lo = is_single(a[0]) ? links_of(&g->lo, a[0].lo) : (double)NAN,
+                 hi = is_single(a[0]) ? links_of(&g->hi, a[0].lo) : (double)NAN;
+    ret[0] = isnan(lo) && isnan(hi) && is_single(a[0]) ? range_nothing : hull(lo, hi);
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------------------- */
@@ -487,7 +646,9 @@ enum {
     OF_WORKLOAD = 1 << GROUP_WORKLOAD,
     OF_MEMORY = 1 << GROUP_MEMORY,
     OF_CACHE = 1 << GROUP_CACHE,
-    OF_ECONOMICS = 1 << GROUP_ECONOMICS
+    OF_ECONOMICS = 1 << GROUP_ECONOMICS,
+    OF_LINKS = 1 << GROUP_LINKS,
+    OF_REQUEST = 1 << GROUP_REQUEST
 };
 
 enum {
@@ -495,6 +656,7 @@ enum {
     P_CHIPS,
     P_PASSES,
     P_FOOTPRINT,
+    P_PLAIN,
     P_ROW,
     P_FOOTPRINT_AT,
     P_PEAK,
@@ -504,8 +666,6 @@ enum {
     P_ENERGY,
     P_SECONDS,
     P_MOVED,
-    P_POLICY,
-    P_SELECTS,
     P_WIDENING,
     P_TARGET,
     P_TECHNOLOGY,
@@ -516,7 +676,15 @@ enum {
     P_CLOCK_SHARE,
     P_LEAKAGE_SHARE,
     P_INTERFACE,
-    P_DIE
+    P_DIE,
+    P_FASTEST,
+    P_RETICLE,
+    P_EXCHANGE,
+    P_LINKS_AREA,
+    P_QUALITY,
+    P_SCORE,
+    P_SRAM_BEYOND,
+    P_SRAM_RANGE
 };
 
 #define CHOSEN(name, which) \
@@ -524,13 +692,15 @@ enum {
     { \
         box_of_point(g, a, &primitives[which], ret); \
     }
-CHOSEN(policy, P_POLICY)
-CHOSEN(selects, P_SELECTS)
 CHOSEN(technology, P_TECHNOLOGY)
 CHOSEN(technology_node, P_TECHNOLOGY_NODE)
 CHOSEN(sram_node, P_SRAM_NODE)
 CHOSEN(clock_share, P_CLOCK_SHARE)
 CHOSEN(leakage_share, P_LEAKAGE_SHARE)
+CHOSEN(fastest, P_FASTEST)
+CHOSEN(reticle, P_RETICLE)
+CHOSEN(sram_beyond, P_SRAM_BEYOND)
+CHOSEN(sram_range, P_SRAM_RANGE)
 #undef CHOSEN
 
 const struct primitive primitives[] = {
@@ -538,6 +708,7 @@ const struct primitive primitives[] = {
     [P_CHIPS] = {{NULL}, OF_WORKLOAD, 1, chips, chips_box},
     [P_PASSES] = {{NULL}, OF_WORKLOAD, 1, passes, passes_box},
     [P_FOOTPRINT] = {{NULL}, OF_WORKLOAD, 1, footprint, footprint_box},
+    [P_PLAIN] = {{NULL}, OF_WORKLOAD, 1, plain, plain_box},
     [P_ROW] = {{NULL}, OF_WORKLOAD, 1, row, row_box},
     [P_FOOTPRINT_AT] = {{"1"}, OF_WORKLOAD, 1, footprint_at, footprint_at_box},
     [P_PEAK] = {{NULL}, OF_MEMORY, 1, peak, peak_box},
@@ -547,8 +718,6 @@ const struct primitive primitives[] = {
     [P_ENERGY] = {{NULL}, OF_MEMORY, 1, energy, energy_box},
     [P_SECONDS] = {{"B", "B"}, OF_MEMORY, 1, seconds, seconds_box},
     [P_MOVED] = {{"B", "B"}, OF_MEMORY, 1, moved, moved_box},
-    [P_POLICY] = {{NULL}, OF_CACHE, 4, policy, policy_box},
-    [P_SELECTS] = {{NULL}, OF_CACHE, 1, selects, selects_box},
     [P_WIDENING] = {{NULL}, OF_CACHE | OF_WORKLOAD, 1, widening, widening_box},
     [P_TARGET] = {{"1"}, OF_CACHE, 1, target, target_box},
     [P_TECHNOLOGY] = {{"@technologies", "m"}, 0, 4, technology, technology_box},
@@ -559,7 +728,15 @@ const struct primitive primitives[] = {
     [P_CLOCK_SHARE] = {{NULL}, OF_ECONOMICS, 1, clock_share, clock_share_box},
     [P_LEAKAGE_SHARE] = {{"m"}, OF_ECONOMICS, 1, leakage_share, leakage_share_box},
     [P_INTERFACE] = {{"1"}, OF_ECONOMICS | OF_MEMORY, 1, interface_energy, interface_box},
-    [P_DIE] = {{"m2", "m"}, OF_ECONOMICS | OF_MEMORY, 3, die, die_box},
+    [P_DIE] = {{"m2", "m"}, OF_ECONOMICS | OF_MEMORY, 5, die, die_box},
+    [P_FASTEST] = {{"@technologies", "m", "Hz"}, OF_ECONOMICS, 1, fastest, fastest_box},
+    [P_RETICLE] = {{NULL}, OF_ECONOMICS, 1, reticle, reticle_box},
+    [P_EXCHANGE] = {{"1", "1", "1", "B", "1"}, OF_LINKS, 2, exchange, exchange_box},
+    [P_LINKS_AREA] = {{"m"}, OF_LINKS | OF_ECONOMICS, 1, links_area, links_area_box},
+    [P_QUALITY] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 3, quality, quality_box},
+    [P_SCORE] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 2, score, score_box},
+    [P_SRAM_RANGE] = {{"@srams"}, 0, 2, sram_range, sram_range_box},
+    [P_SRAM_BEYOND] = {{"@technologies", "m"}, 0, 1, sram_beyond, sram_beyond_box},
 };
 
 const struct answer answers[] = {
@@ -567,17 +744,14 @@ const struct answer answers[] = {
     {"workload.chips", "1", "chips: the product of the degrees of parallelism", P_CHIPS, 0},
     {"workload.passes", "1", "passes of a step in which a chip works", P_PASSES, 0},
     {"workload.footprint", "B", "weights and KV cache in the memory of the fullest chip", P_FOOTPRINT, 0},
+    {"workload.is_plain", "1", "1 for a dense LLM with full attention on one chip, without drafts, chunks or unequal contexts",
+     P_PLAIN, 0},
     {"workload.row", "B", "a key or a value of one position, layer and head", P_ROW, 0},
     {"memory.peak", "B/s", "peak bandwidth", P_PEAK, 0},
     {"memory.rate", "B/s", "bandwidth that long streams reach", P_RATE, 0},
     {"memory.stream", "s/B", "time per byte of a long stream", P_STREAM, 0},
     {"memory.capacity", "B", "capacity_gib", P_CAPACITY, 0},
     {"memory.energy", "J/B", "energy per byte moved", P_ENERGY, 0},
-    {"cache.keeps_all", "1", "1 without eviction, else 0", P_POLICY, 0},
-    {"cache.counts", "1", "1 where a count, or a sum, is kept for each position", P_POLICY, 1},
-    {"cache.drained", "1", "1 where a step's probabilities are counted after all are known", P_POLICY, 2},
-    {"cache.per_head", "1", "1 where every KV head decides for itself", P_POLICY, 3},
-    {"cache.selects", "1", "1 where the policy selects from a prompt, or reads a part of the cache", P_SELECTS, 0},
     {"cache.widening", "1", "operations that dequantize an element of a cache with scales", P_WIDENING, 0},
     {"economics.clock_share", "1", "share of the clock tree in a chip's dynamic power", P_CLOCK_SHARE, 0},
     {"memory_seconds", "s", "time to move `bytes` in accesses of `access` bytes", P_SECONDS, 0},
@@ -590,6 +764,8 @@ const struct answer answers[] = {
     {"technology_power", "1", "power in the technology over power in a node", P_TECHNOLOGY, 3},
     {"technology_node", "m", "the node of the technology", P_TECHNOLOGY_NODE, 0},
     {"sram_node", "m", "the node of the table", P_SRAM_NODE, 0},
+    {"sram_least", "B", "the smallest macro of the table", P_SRAM_RANGE, 0},
+    {"sram_most", "B", "the largest macro of the table", P_SRAM_RANGE, 1},
     {"sram_area", "m2", "area of a macro of `bytes`, in words of `word` bytes", P_SRAM, 0},
     {"sram_read", "J", "energy of reading one word of the macro", P_SRAM, 1},
     {"sram_leakage", "W", "leakage of the macro", P_SRAM, 2},
@@ -603,5 +779,20 @@ const struct answer answers[] = {
     {"die_area", "m2", "area of a die: `core` of logic and SRAM, and the memory interfaces", P_DIE, 0},
     {"die_phy", "m2", "area of the die's memory interfaces", P_DIE, 1},
     {"die_fits", "1", "1 if such a die can be made, else 0", P_DIE, 2},
+    {"die_edge", "m", "die edge that the memory interfaces take side by side", P_DIE, 3},
+    {"die_edge_there", "m", "die edge that there is for them", P_DIE, 4},
+    {"economics.reticle", "m2", "the largest die", P_RETICLE, 0},
+    {"supply_fastest", "Hz", "the fastest clock of a chip in `technology` that was published in `node` at the clock `published`",
+     P_FASTEST, 0},
+    {"exchange_seconds", "s", "time of a collective operation", P_EXCHANGE, 0},
+    {"exchange_energy", "J", "energy of the bytes that leave one chip in it", P_EXCHANGE, 1},
+    {"links_area", "m2", "area of the PHYs and controllers of a chip's links", P_LINKS_AREA, 0},
+    {"cache.retained_mass", "1", "share of the softmax mass on the positions that are read", P_QUALITY, 0},
+    {"cache.attention_error", "1", "relative error of the output of attention", P_QUALITY, 1},
+    {"cache.attention_error_sd", "1", "standard deviation of that error over heads", P_QUALITY, 2},
+    {"cache.task_score", "1", "score on the task", P_SCORE, 0},
+    {"cache.task_loss", "1", "lost share of the LLM's own score", P_SCORE, 1},
+    {"technology_sram_beyond", "1", "1 where the area of SRAM is scaled as logic is beyond where both shrank alike, else 0",
+     P_SRAM_BEYOND, 0},
     {NULL, NULL, NULL, 0, 0},
 };

@@ -243,7 +243,8 @@ void program_release(struct program *p)
 
 static void call(const struct instruction *i, double *v, const struct groups *g)
 {
-    const double a[] = {v[i->args[0]], v[i->args[1]], v[i->args[2]], v[i->args[3]]};
+    double a[GRAPH_ARGUMENTS_MAX];
+    for (int k = 0; k < GRAPH_ARGUMENTS_MAX; k++) a[k] = v[i->args[k]];
     primitives[i->primitive].of(g, a, &v[i->to]);
 }
 

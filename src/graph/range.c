@@ -52,8 +52,16 @@ static range negative(range a)
     return (range){-a.hi, -a.lo, a.none, true};
 }
 
+/* What a graph leaves out, too, where it is a constant: nothing is rounded outward. */
+static bool is_one(range a)
+{
+    return a.lo == 1 && a.hi == 1 && !a.none;
+}
+
 static range product(range a, range b)
 {
+    if (is_one(b)) return a;
+    if (is_one(a)) return b;
     const bool no_number = (has_zero(a) && may_be_infinite(b)) || (has_zero(b) && may_be_infinite(a));
     const struct dse_interval p = dse_iv_mul(dse_iv(a.lo, a.hi), dse_iv(b.lo, b.hi));
     return (range){p.lo, p.hi, a.none || b.none || no_number, may_be_negative(a) || may_be_negative(b)};
@@ -62,6 +70,7 @@ static range product(range a, range b)
 /* A division by zero is infinite, of the sign of the zero, or no number. */
 static range quotient(range a, range b)
 {
+    if (is_one(b)) return a;
     const bool by_zero = has_zero(b), signs = may_be_negative(a) || may_be_negative(b);
     const bool none = a.none || b.none || (by_zero && has_zero(a)) || (may_be_infinite(a) && may_be_infinite(b));
     if (by_zero && (signs || b.hi == 0)) return (range){-infinite, infinite, none, true};

@@ -4,9 +4,11 @@
 #include "base/xalloc.h"
 
 #include <dse/bound.h>
+#include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +28,8 @@ static void load(const struct box *b)
 {
     for (int i = 0; i < b->plan->n_main; i++) {
         const struct plan_input *in = &b->plan->inputs[i];
-        const double x = point_input(b->m, in, b->groups.lo.params, &b->least),
-                     y = point_input(b->m, in, b->groups.hi.params, &b->most);
+        const double x = box_input(b->m, in, b->groups.lo.params, &b->least, false),
+                     y = box_input(b->m, in, b->groups.hi.params, &b->most, true);
         b->range[in->slot] = isnan(x) || isnan(y)
                                  ? range_unknown
                                  : (struct graph_range){dse_min(x, y), dse_max(x, y), false, signbit(x) || signbit(y)};
@@ -62,13 +64,18 @@ static inline struct graph_range from_ends(struct graph_range a, struct graph_ra
     return (struct graph_range){single ? lo : dse_below(lo, 1), single ? lo : dse_above(hi, 1), false, false};
 }
 
+static inline bool is_one(struct graph_range a)
+{
+    return a.lo == 1 && a.hi == 1;
+}
+
 static struct graph_range operate(enum graph_op op, struct graph_range a, struct graph_range b, struct graph_range c)
 {
     if (!is_plain(a) || !is_plain(b)) return range_apply(op, a, b, c);
     switch (op) {
     case GRAPH_ADD: return from_ends(a, b, a.lo + b.lo, a.hi + b.hi);
-    case GRAPH_MUL: return from_ends(a, b, a.lo * b.lo, a.hi * b.hi);
-    case GRAPH_DIV: return b.lo > 0 ? from_ends(a, b, a.lo / b.hi, a.hi / b.lo) : range_apply(op, a, b, c);
+    case GRAPH_MUL: return is_one(b) ? a : is_one(a) ? b : from_ends(a, b, a.lo * b.lo, a.hi * b.hi);
+    case GRAPH_DIV: return is_one(b) ? a : b.lo > 0 ? from_ends(a, b, a.lo / b.hi, a.hi / b.lo) : range_apply(op, a, b, c);
     case GRAPH_MIN: return (struct graph_range){dse_min(a.lo, b.lo), dse_min(a.hi, b.hi), false, false};
     case GRAPH_MAX: return (struct graph_range){dse_max(a.lo, b.lo), dse_max(a.hi, b.hi), false, false};
     default: return range_apply(op, a, b, c);
@@ -177,8 +184,8 @@ static void own(const struct box_ranges *b, void *floor, void *ceiling)
 /* Does the file's check refuse all points? */
 static bool is_refused(const struct box_ranges *b)
 {
-    for (int i = 0; i < b->m->n_conditions; i++) {
-        const struct graph_range holds = of(b, b->m->conditions[i].equation);
+    for (int i = 0; i < b->m->check.n; i++) {
+        const struct graph_range holds = of(b, b->m->check.list[i].equation);
         if (range_is_nothing(holds) || (holds.lo == 0 && holds.hi == 0)) return true;
     }
     return false;
@@ -217,19 +224,56 @@ static bool bound_part(const struct toml_model *m, const void *lo, const void *h
 static _Thread_local struct {
     const struct toml_model *m;
     bool walked;
+    bool generates; /* the box has generations: its workload has contexts of mean steps, and these are those of the parameters */
+    double context[2];
 } bounded;
+
+double box_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list, bool hi)
+{
+    const struct input *in = &m->inputs[i->what];
+    const size_t context = m->groups.offset[GROUP_WORKLOAD] + offsetof(struct dse_workload, context);
+    if (bounded.generates && in->kind == INPUT_FIELD && in->offset == context) return bounded.context[hi];
+    return point_input(m, i, params, list);
+}
+
+/* The contexts of the steps of a box with generations: of single steps those of the parameters, of others the means. */
+static void set_contexts(const struct groups *lo, const struct groups *hi, struct dse_workload *w_lo, struct dse_workload *w_hi)
+{
+    struct dse_request first = *lo->request;
+    const bool all = first.generate > 0;
+    bounded.context[0] = (double)w_lo->context;
+    bounded.context[1] = (double)w_hi->context;
+    first.generate = dse_max_i64(1, first.generate);
+    w_lo->context = all ? mean_context(&first) : dse_min_i64(w_lo->context, mean_context(&first));
+    w_hi->context = all ? mean_context(hi->request) : dse_max_i64(w_hi->context, mean_context(hi->request));
+}
 
 static bool bound_bounded(const void *lo, const void *hi, const struct dse_workload_part *part, void *floor, void *ceiling)
 {
     return (bounded.walked ? walk_part : bound_part)(bounded.m, lo, hi, part, floor, ceiling);
 }
 
+static bool bound_parts(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    return dse_bound_parts(&m->desc, m->groups.offset[GROUP_WORKLOAD], lo, hi, bound_bounded, floor, ceiling);
+}
+
 static bool bound(const struct toml_model *m, bool walked, const void *lo, const void *hi, void *floor, void *ceiling)
 {
+    const struct groups l = groups_of(&m->groups, lo), h = groups_of(&m->groups, hi);
     bounded.m = m;
     bounded.walked = walked;
-    if (!m->groups.has[GROUP_WORKLOAD]) return bound_bounded(lo, hi, NULL, floor, ceiling);
-    return dse_bound_parts(&m->desc, m->groups.offset[GROUP_WORKLOAD], lo, hi, bound_bounded, floor, ceiling);
+    bounded.generates = l.workload && l.request && l.workload->phase == DSE_DECODE && h.request->generate > 0;
+    if (!l.workload) return bound_bounded(lo, hi, NULL, floor, ceiling);
+    if (!bounded.generates) return bound_parts(m, lo, hi, floor, ceiling);
+    char *ends = xmalloc(2 * m->desc.params_size), *own_hi = ends + m->desc.params_size;
+    const size_t at = m->groups.offset[GROUP_WORKLOAD];
+    memcpy(ends, lo, m->desc.params_size);
+    memcpy(own_hi, hi, m->desc.params_size);
+    set_contexts(&l, &h, (struct dse_workload *)(void *)(ends + at), (struct dse_workload *)(void *)(own_hi + at));
+    const bool some = bound_parts(m, ends, own_hi, floor, ceiling);
+    free(ends);
+    return some;
 }
 
 bool point_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling)

@@ -109,13 +109,20 @@ static struct term unknown(struct compiling *c, const struct formula_node *n, co
     return term_any;
 }
 
+/* Is it a string: the name or the role of an operator, the mixer of a group of attention? */
+static bool is_text(const char *field, enum domain domain)
+{
+    if (domain == DOMAIN_ATTENTION) return strcmp(field, "mixer") == 0;
+    return strcmp(field, "name") == 0 || strcmp(field, "role") == 0;
+}
+
 /* "op.k" in a loop over operators. */
 static struct term use_element(struct compiling *c, const struct formula_node *n, const char *field)
 {
     const enum domain domain = c->m->equations[c->equation].domain;
     const int e = find_equation(c->m, field, domain);
     if (e >= 0) return compile_use(c, n, e);
-    if ((strcmp(field, "name") == 0 || strcmp(field, "role") == 0) && domain != DOMAIN_ATTENTION)
+    if (is_text(field, domain))
         return compile_fail(c, n, "op.role == 'output-head'", xasprintf("a %s is compared with == or !=", field));
     const int in = element_input(c->m, domain, field);
     return in >= 0 ? use_input(c, in) : unknown(c, n, field, domain);
@@ -176,16 +183,19 @@ static struct term compare_input(struct compiling *c, const struct formula_node 
     return pure(graph_make(g, n->op == OP_EQ ? GRAPH_EQ : GRAPH_NE, graph_input(g, input, -1), graph_constant(g, number)));
 }
 
-/* "op.role == 'output-head'" */
-static struct term compare_role(struct compiling *c, const struct formula_node *n, const struct formula_node *text)
+/* "op.role == 'output-head'", "group.mixer == 'full'" */
+static struct term compare_known(struct compiling *c, const struct formula_node *n, const struct formula_node *text,
+                                 enum input_kind kind)
 {
-    size_t roles = 0;
-    for (; dse_op_role_names[roles]; roles++)
-        if (strcmp(dse_op_role_names[roles], text->name) == 0)
-            return compare_input(c, n, named_input(c->m, INPUT_ROLE, c->m->equations[c->equation].domain, text->name), 1);
+    const char *const *names = kind == INPUT_MIXER ? dse_mixer_names : dse_op_role_names;
+    size_t count = 0;
+    for (; names[count]; count++)
+        if (strcmp(names[count], text->name) == 0)
+            return compare_input(c, n, named_input(c->m, kind, c->m->equations[c->equation].domain, text->name), 1);
     if (c->ok)
-        diags_unknown(c->diags, formula_loc(c->f, text), c->f->source.file_text, text->name, dse_op_role_names, roles, NULL,
-                      "no operator has the role \"%s\"", text->name);
+        diags_unknown(c->diags, formula_loc(c->f, text), c->f->source.file_text, text->name, names, count, NULL,
+                      kind == INPUT_MIXER ? "no group of attention has the mixer \"%s\"" : "no operator has the role \"%s\"",
+                      text->name);
     c->ok = false;
     return term_any;
 }
@@ -197,7 +207,8 @@ static struct term compare_text(struct compiling *c, const struct formula_node *
     if (name->kind != FORMULA_NAME || (n->op != OP_EQ && n->op != OP_NE))
         return compile_fail(c, text, NULL, xasprintf("a string can only be compared, by == or !=, with a choice or with op.name"));
     const char *field = field_of_loop(c, name->name);
-    if (field && strcmp(field, "role") == 0) return compare_role(c, n, text);
+    if (field && strcmp(field, "role") == 0) return compare_known(c, n, text, INPUT_ROLE);
+    if (field && strcmp(field, "mixer") == 0) return compare_known(c, n, text, INPUT_MIXER);
     if (field && strcmp(field, "name") == 0)
         return compare_input(c, n, named_input(c->m, INPUT_NAMED, c->m->equations[c->equation].domain, text->name), 1);
     const struct field *f = schema_find(&c->m->schema, name->name);

@@ -174,7 +174,7 @@ static int side(struct toml_model *m, int of, int node)
     return add_equation(m, e);
 }
 
-static bool read_condition(struct toml_model *m, const struct toml_node *key, struct diags *diags)
+static bool read_condition(struct toml_model *m, const struct toml_node *key, struct conditions *ret, struct diags *diags)
 {
     const struct equation e = {.name = xasprintf("the condition of \"%s\"", key->key),
                                .domain = DOMAIN_NONE,
@@ -191,16 +191,16 @@ static bool read_condition(struct toml_model *m, const struct toml_node *key, st
         c.needed = side(m, i, less ? left : right);
         c.there = side(m, i, less ? right : left);
     }
-    m->conditions = xrealloc(m->conditions, (size_t)m->n_conditions + 1, sizeof *m->conditions);
-    m->conditions[m->n_conditions++] = c;
+    ret->list = xrealloc(ret->list, (size_t)ret->n + 1, sizeof *ret->list);
+    ret->list[ret->n++] = c;
     return true;
 }
 
-static bool read_check(struct toml_model *m, struct diags *diags)
+static bool read_conditions(struct toml_model *m, const char *section, struct conditions *ret, struct diags *diags)
 {
-    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "check", TOML_TABLE, diags);
-    bool ok = t || !toml_get(&m->doc->root, "check");
-    for (size_t i = 0; t && i < t->n; i++) ok = read_condition(m, &t->children[i], diags) && ok;
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, section, TOML_TABLE, diags);
+    bool ok = t || !toml_get(&m->doc->root, section);
+    for (size_t i = 0; t && i < t->n; i++) ok = read_condition(m, &t->children[i], ret, diags) && ok;
     return ok;
 }
 
@@ -289,7 +289,7 @@ static bool read_mean(const struct toml_model *m, const struct toml_node *key, c
 
 static bool read_metric(struct toml_model *m, const struct toml_node *key, struct diags *diags)
 {
-    static const char *const keys[] = {"is", "doc", "source", "better", "mean"};
+    static const char *const keys[] = {"is", "doc", "source", "better", "mean", "null"};
     for (const struct dse_metric *c = dse_common_metrics; c->type != DSE_TYPE_END; c++)
         if (strcmp(c->name, key->key) == 0)
             return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "[step] says what it follows from",
@@ -302,14 +302,14 @@ static bool read_metric(struct toml_model *m, const struct toml_node *key, struc
     if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
         return diags_input(diags, toml_loc(m->doc, toml_get(key, "better")), m->doc->text, "leave it out where neither is better",
                            "%s: better is \"less\" or \"more\"", key->key);
-    const int i = named(m, key, (struct equation){.domain = DOMAIN_NONE}, keys, 5, diags);
+    const int i = named(m, key, (struct equation){.domain = DOMAIN_NONE}, keys, 6, diags);
     enum dse_mean mean;
     if (i < 0 || !read_mean(m, key, m->equations[i].unit ? m->equations[i].unit : "", &mean, diags)) return false;
     if (m->equations[i].unit && !unit_find(NULL, m->equations[i].unit))
         return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "_us, _ms, _mib, _gib, _mj, _w, _mm2, _gbs, _gops, ...",
                            "%s: a metric is in a unit that designers speak", key->key);
     m->own = xrealloc(m->own, (size_t)m->n_own + 1, sizeof *m->own);
-    m->own[m->n_own++] = (struct own_metric){.equation = i, .mean = mean};
+    m->own[m->n_own++] = (struct own_metric){.equation = i, .mean = mean, .why_null = string_of(m, key, "null", diags)};
     return true;
 }
 
@@ -321,15 +321,52 @@ static bool read_metrics(struct toml_model *m, struct diags *diags)
     return ok;
 }
 
+/* NAME = "formula", each in the unit; at most `most`. */
+static bool read_named(struct toml_model *m, const struct toml_node *t, const char *what, const char *unit, int most,
+                       struct part_limit *ret, int *ret_n, struct diags *diags)
+{
+    bool ok = true;
+    if (t && t->n > (size_t)most)
+        return diags_input(diags, toml_key_loc(m->doc, t), m->doc->text, NULL, "%s has %zu entries; at most %d", t->key, t->n,
+                           most);
+    for (size_t i = 0; t && i < t->n; i++) {
+        const int e = with_unit(m, &t->children[i], what, unit, DOMAIN_NONE, diags);
+        ok = ok && e >= 0;
+        if (e >= 0) ret[(*ret_n)++] = (struct part_limit){t->children[i].key, e};
+    }
+    return ok;
+}
+
+/* What a part waits for besides, and when there is such a part: of the whole step alone. */
+static bool read_extras(struct toml_model *m, const struct toml_node *t, struct part_row *p, struct diags *diags)
+{
+    const struct toml_node *when = toml_get(t, "when"), *limits = toml_expect(m->doc, t, "limits", TOML_TABLE, diags);
+    const struct toml_node *first = when ? when : toml_get(t, "limits");
+    if (first && p->domain != DOMAIN_NONE)
+        return diags_input(diags, toml_key_loc(m->doc, first), m->doc->text, NULL, "a part of each operator has no %s", first->key);
+    if (when) p->when = with_unit(m, when, "a part", "1", DOMAIN_NONE, diags);
+    if ((when && p->when < 0) || (!limits && toml_get(t, "limits"))) return false;
+    return read_named(m, limits, "the limits of a part", "s", PART_LIMITS_MAX, p->limits, &p->n_limits, diags);
+}
+
+/* [causes]: the energy of the step by what it is for. */
+static bool read_causes(struct toml_model *m, struct diags *diags)
+{
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "causes", TOML_TABLE, diags);
+    if (!t) return !toml_get(&m->doc->root, "causes");
+    return read_named(m, t, "[causes]", "J", DSE_CAUSES_MAX, m->causes, &m->n_causes, diags);
+}
+
 static bool read_part(struct toml_model *m, const struct toml_node *t, struct diags *diags)
 {
-    static const char *const keys[] = {"time", "bytes", "ops", "energy", "compute", "dram", "name", "for", "depth"},
+    static const char *const keys[] = {"time", "bytes", "ops",   "energy", "compute", "dram",
+                                       "name", "for",   "depth", "when",   "limits"},
                              *const units[] = {"s", "B", "1", "J", "s", "s"};
     if (t->type != TOML_TABLE)
         return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "[[parts]]", "parts is a list of tables");
-    bool ok = toml_check_keys(m->doc, t, keys, 9, diags);
+    bool ok = toml_check_keys(m->doc, t, keys, sizeof keys / sizeof *keys, diags);
     const char *loop = string_of(m, t, "for", diags), *name = string_of(m, t, "name", diags);
-    struct part_row p = {.domain = loop ? domain_find(loop) : DOMAIN_NONE};
+    struct part_row p = {.domain = loop ? domain_find(loop) : DOMAIN_NONE, .when = -1};
     if (loop && (p.domain == DOMAIN_NONE || !m->groups.has[GROUP_WORKLOAD]))
         return diags_unknown(diags, toml_loc(m->doc, toml_get(t, "for")), m->doc->text, loop, domain_names, DOMAINS,
                              "a loop needs uses = [\"workload\"]", "there is nothing called \"%s\" to loop over", loop);
@@ -344,6 +381,7 @@ static bool read_part(struct toml_model *m, const struct toml_node *t, struct di
         p.equations[i] = n ? with_unit(m, n, "a part", units[i], p.domain, diags) : -1;
         ok = ok && (!n || p.equations[i] >= 0);
     }
+    ok = read_extras(m, t, &p, diags) && ok;
     m->parts = xrealloc(m->parts, (size_t)m->n_parts + 1, sizeof *m->parts);
     m->parts[m->n_parts++] = p;
     return ok;
@@ -359,15 +397,17 @@ static bool read_parts(struct toml_model *m, struct diags *diags)
 
 bool read_formulas(struct toml_model *m, struct diags *diags)
 {
-    static const char *const sections[] = {"model",    "parameters", "defaults",   "functions",     "equations", "for",
-                                           "check",    "step",       "metrics",    "parts",         "trends",    "claims",
-                                           "machines", "cases",      "accounting", "contradictions"};
+    static const char *const sections[] = {"model",  "parameters", "defaults", "functions", "equations",  "for",
+                                           "check",  "beyond",     "step",     "metrics",   "parts",      "causes",
+                                           "trends", "claims",     "machines", "cases",     "accounting", "contradictions"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
     ok = read_functions(m, diags) && ok;
     ok = read_equations(m, diags) && ok;
     ok = read_loops(m, diags) && ok;
     ok = read_metrics(m, diags) && ok;
-    ok = read_check(m, diags) && ok;
+    ok = read_conditions(m, "check", &m->check, diags) && ok;
+    ok = read_conditions(m, "beyond", &m->beyond, diags) && ok;
+    ok = read_causes(m, diags) && ok;
     ok = read_step(m, diags) && ok;
     ok = read_trends(m, diags) && ok;
     ok = read_claims(m, diags) && ok;

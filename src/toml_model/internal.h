@@ -32,18 +32,20 @@ extern const char *const domain_names[DOMAINS + 1]; /* "linear", ..., NULL */
 enum input_kind {
     INPUT_FIELD,   /* a parameter */
     INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
+    INPUT_POLICY,  /* a trait of the policy of eviction, which is a choice */
     INPUT_ELEMENT, /* a field of the operator that a loop is at */
     INPUT_NAMED,   /* 1 where that has the name `text`, else 0 */
     INPUT_ROLE,    /* the same of its role */
+    INPUT_MIXER,   /* the same of the mixer of a group of attention */
 };
 struct input {
     enum input_kind kind;
     char *name;
     struct measure measure;
     enum dse_type type; /* of the field */
-    size_t offset, ref; /* in the parameters or the element; ENTRY: of the reference among the parameters */
+    size_t offset, ref; /* in the parameters, the element or the policy; ENTRY, POLICY: of the reference among the parameters */
     enum domain domain; /* ELEMENT and behind: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
-    char *text;         /* NAMED, ROLE */
+    char *text;         /* NAMED, ROLE, MIXER */
 };
 
 enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
@@ -98,23 +100,46 @@ struct condition {
     int equation, needed, there; /* needed, there: of "a <= b", or -1 */
 };
 
+struct conditions {
+    struct condition *list;
+    int n;
+};
+
 enum part_number { PART_TIME, PART_BYTES, PART_OPS, PART_ENERGY, PART_COMPUTE, PART_DRAM, PART_NUMBERS };
+/* What a part waits for besides arithmetic and DRAM: "voting engine". */
+struct part_limit {
+    const char *name;
+    int equation; /* seconds */
+};
+enum { PART_LIMITS_MAX = 4 };
 struct part_row {
     char *name;
     int depth;
+    int when; /* equation: there is such a part where it is not 0; -1: always */
+    struct part_limit limits[PART_LIMITS_MAX];
+    int n_limits;
     enum domain domain;          /* a part for each of its elements, with their names; or NONE */
     int equations[PART_NUMBERS]; /* -1: none */
 };
 
 struct own_metric {
     int equation;
+    const char *why_null; /* where it has no number; or NULL */
     enum dse_mean mean;
     double scale;
     size_t offset;
 };
 
 /* What is asked of a model's graph, each by a program of its own. CHECK comes before ESTIMATE, which goes on from there. */
-enum question { QUESTION_CHECK, QUESTION_ESTIMATE, QUESTION_SHORTAGE, QUESTION_BREAKDOWN, QUESTION_EQUATE, QUESTIONS };
+enum question {
+    QUESTION_CHECK,
+    QUESTION_ESTIMATE,
+    QUESTION_SHORTAGE,
+    QUESTION_BREAKDOWN,
+    QUESTION_EQUATE,
+    QUESTION_STAND,
+    QUESTIONS
+};
 
 struct plan;
 struct plans;
@@ -151,9 +176,11 @@ struct toml_model {
     struct graph graph;
     bool expands; /* a formula reads the operators of the step */
 
-    struct condition *conditions;
-    int n_conditions;
-    int totals[TOTALS]; /* equations, or -1 */
+    struct conditions check, beyond;          /* what refuses a point; what its numbers take from beyond what was measured */
+    struct part_limit causes[DSE_CAUSES_MAX]; /* of energy: joules */
+    int n_causes;
+    bool off_by_eviction; /* without eviction nothing depends on what it alone reads */
+    int totals[TOTALS];   /* equations, or -1 */
     struct own_metric *own;
     int n_own;
     size_t n_common;          /* metrics before those */
@@ -175,7 +202,7 @@ int find_equation(const struct toml_model *m, const char *name, enum domain doma
 /* The input of that name in a loop over `domain` (or none), made if need be; -1: there is no such. */
 int find_input(struct toml_model *m, const char *name);
 int element_input(struct toml_model *m, enum domain domain, const char *field);
-/* The input that is 1 where an element has that name, or (INPUT_ROLE) role. */
+/* The input that is 1 where an element has that name, or (INPUT_ROLE) role, or (INPUT_MIXER) mixer. */
 int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
 /* Names that a formula may use, or fields that an element of the domain has, for the nearest; the caller frees the array alone. */
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n);
@@ -226,6 +253,8 @@ const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse
 int plan_part(const struct toml_model *m, const struct plan *p, int i, int element, int k);
 /* Elements are counted operators first, then groups of attention: is this one in the domain? */
 bool element_in(enum domain d, const struct dse_oplist *list, int element);
+/* What the structure says of an element, where the input is of that kind. */
+bool element_known(const struct input *in, const struct dse_oplist *list, int element, double *ret);
 int elements_of(const struct dse_oplist *list);
 
 /* ---- point.c ---- */
@@ -239,6 +268,9 @@ void point_stand(const struct toml_model *m, const void *params, struct dse_stan
 const char *point_why_null(const struct toml_model *m, const void *params, const char *metric);
 /* dse_model.bound. */
 bool point_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling);
+/* The number of an input at the lower (`hi`: the upper) end of the box that is bounded now. */
+double box_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list,
+                 bool hi);
 /* What the bounds of metrics follow from: the ranges of equations over a box. */
 struct box_ranges {
     const struct toml_model *m;

@@ -32,6 +32,7 @@ struct many_worker {
     struct code codes[CODES_MAX];
     int n_codes, next; /* next: code that makes room for another */
     struct dse_oplist ops;
+    struct dse_workload steps[BLOCK_POINTS_MAX]; /* of generations */
     struct dse_common common[BLOCK_POINTS_MAX];
 
     /* the block at hand */
@@ -72,10 +73,11 @@ static void find_axes(struct many_worker *w)
     for (int g = 0; g < GROUPS; g++)
         for (size_t i = 0; i < m->schema.n; i++)
             if (is_in_group(m, (enum group)g, m->schema.fields[i].offset)) w->of_group[g] |= w->lattice->axes[i];
+    w->of_group[GROUP_WORKLOAD] |= w->of_group[GROUP_REQUEST]; /* the step of a generation */
     for (int i = 0; i < m->n_inputs; i++) {
         const struct input *in = &m->inputs[i];
         w->of_input[i] =
-            in->kind >= INPUT_ELEMENT ? w->of_group[GROUP_WORKLOAD] : axes_at(w, in->kind == INPUT_ENTRY ? in->ref : in->offset);
+            in->kind >= INPUT_ELEMENT ? w->of_group[GROUP_WORKLOAD] : axes_at(w, in->kind == INPUT_FIELD ? in->offset : in->ref);
     }
 }
 
@@ -142,9 +144,9 @@ static bool is_wanted(const struct many_worker *w, int own)
 static struct block_code *code_of(struct many_worker *w, const struct plan *p)
 {
     const struct toml_model *m = w->m;
-    const size_t most = (size_t)m->n_conditions + TOTALS + (size_t)m->n_own;
+    const size_t most = (size_t)m->check.n + TOTALS + (size_t)m->n_own;
     int *roots = xcalloc(most + 1, sizeof *roots), n = 0;
-    for (int i = 0; i < m->n_conditions; i++) roots[n++] = p->equations[m->conditions[i].equation];
+    for (int i = 0; i < m->check.n; i++) roots[n++] = p->equations[m->check.list[i].equation];
     for (int i = 0; i < TOTALS; i++)
         if (m->totals[i] >= 0 && w->wanted.totals >> i & 1) roots[n++] = p->equations[m->totals[i]];
     for (int i = 0; i < m->n_own; i++)
@@ -200,11 +202,12 @@ static void read_input(void *object, const struct block_shape *s, int what, int 
     for (int i = 0; i < s->n; i++) ret[i] = point_input(w->m, &direct, params_of(w, s->point_of[i]), NULL);
 }
 
+/* Valid until they are asked of this point again. */
 static struct groups read_groups(void *object, unsigned groups, int point)
 {
     (void)groups;
-    const struct many_worker *w = object;
-    return groups_of(&w->m->groups, params_of(w, point));
+    struct many_worker *w = object;
+    return groups_of_step(&w->m->groups, params_of(w, point), &w->steps[point]);
 }
 
 /* The operators of each combination of the workload: what the graph reads of them. */
@@ -213,8 +216,7 @@ static void read_elements(struct many_worker *w, const struct block_shape *s)
     const struct plan *p = w->code->plan;
     for (int c = 0; c < s->n; c++) {
         const void *params = params_of(w, s->point_of[c]);
-        const struct groups g = groups_of(&w->m->groups, params);
-        dse_workload_expand(g.workload, &w->ops);
+        dse_workload_expand(read_groups(w, 1 << GROUP_WORKLOAD, s->point_of[c]).workload, &w->ops);
         for (int i = 0; i < p->n_inputs; i++)
             if (p->inputs[i].element >= 0)
                 w->code->elements[(size_t)i * BLOCK_POINTS_MAX + (size_t)c] = point_input(w->m, &p->inputs[i], params, &w->ops);
@@ -242,14 +244,14 @@ static const double *numbers_of(const struct many_worker *w, int equation, const
 /* The first condition of the file that does not hold. */
 static void fill_reasons(const struct many_worker *w, const struct answers *a)
 {
-    for (int i = w->m->n_conditions - 1; i >= 0; i--) {
+    for (int i = w->m->check.n - 1; i >= 0; i--) {
         const struct block_shape *s;
-        const double *holds = numbers_of(w, w->m->conditions[i].equation, &s);
+        const double *holds = numbers_of(w, w->m->check.list[i].equation, &s);
         bool all = true;
         for (int c = 0; c < s->n; c++) all = all && !isnan(holds[c]) && holds[c] != 0;
         for (int p = 0; p < w->block->n && !all; p++) {
             const double x = holds[s->of_point[p]];
-            if (isnan(x) || x == 0) a->reasons[whole_of(w, p)] = w->m->conditions[i].reason;
+            if (isnan(x) || x == 0) a->reasons[whole_of(w, p)] = w->m->check.list[i].reason;
         }
     }
 }
@@ -257,7 +259,7 @@ static void fill_reasons(const struct many_worker *w, const struct answers *a)
 /* What the groups refuse comes before. */
 static void fill_refusals(const struct many_worker *w, const struct answers *a)
 {
-    enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_MEMORY | 1 << GROUP_CACHE };
+    enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_MEMORY | 1 << GROUP_CACHE | 1 << GROUP_LINKS };
     const uint32_t axes = axes_of_groups(w, GROUPS_ASKED) & block_varying(w->block);
     const struct block_shape *s = block_shape(w->block, axes);
     const char *why[BLOCK_POINTS_MAX];
@@ -353,9 +355,8 @@ static void run_alike(struct many_worker *w, const struct plan *plan, const stru
 static const struct plan *plan_at(struct many_worker *w, int point)
 {
     const void *params = params_of(w, point);
-    const struct groups g = groups_of(&w->m->groups, params);
     struct signature s;
-    if (w->m->expands) dse_workload_expand(g.workload, &w->ops);
+    if (w->m->expands) dse_workload_expand(read_groups(w, 1 << GROUP_WORKLOAD, point).workload, &w->ops);
     signature_of(w->m->expands ? &w->ops : NULL, &s);
     return plan_find_chosen(w->m, w->m->expands ? &w->ops : NULL, &s, params);
 }
@@ -365,7 +366,7 @@ static uint32_t deciding(const struct many_worker *w)
 {
     uint32_t ret = w->m->expands ? w->of_group[GROUP_WORKLOAD] : 0;
     for (int i = 0; i < w->m->n_inputs; i++)
-        if (w->m->inputs[i].kind == INPUT_FIELD && w->m->inputs[i].type == DSE_TYPE_ENUM) ret |= w->of_input[i];
+        if (w->m->inputs[i].kind < INPUT_ELEMENT && w->m->inputs[i].type == DSE_TYPE_ENUM) ret |= w->of_input[i];
     return ret;
 }
 
@@ -428,10 +429,31 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     }
 }
 
+/* Axes that the conditions of [beyond] depend on: of the nodes behind them. */
+static uint32_t axes_beyond(const struct many_worker *w)
+{
+    const struct toml_model *m = w->m;
+    uint32_t ret = 0;
+    bool *needed = xcalloc((size_t)m->graph.n + 1, sizeof *needed);
+    for (int i = 0; i < m->beyond.n; i++) needed[m->equations[m->beyond.list[i].equation].node] = true;
+    for (int i = m->graph.n - 1; i >= 0; i--) {
+        const struct graph_node *n = &m->graph.nodes[i];
+        if (!needed[i]) continue;
+        for (int k = 0; k < n->n_args; k++) needed[n->args[k]] = true;
+        if (n->op == GRAPH_INPUT) ret |= w->of_input[n->what];
+        if (n->op != GRAPH_CALL) continue;
+        ret |= axes_of_groups(w, primitives[n->what].groups);
+        for (int k = 0; k < n->n_args; k++)
+            if (*primitives[n->what].arguments[k] == '@') ret |= axes_at(w, (size_t)m->graph.nodes[n->args[k]].number);
+    }
+    free(needed);
+    return ret;
+}
+
 static uint32_t standing(const struct many_worker *w)
 {
     enum { OF_STANDING = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_CACHE };
-    return axes_of_groups(w, OF_STANDING);
+    return axes_of_groups(w, OF_STANDING) | axes_beyond(w);
 }
 
 struct many many_of(const struct toml_model *m)

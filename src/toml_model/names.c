@@ -22,13 +22,17 @@ enum domain domain_find(const char *name)
 /* A field of an operator as formulas see it. */
 struct element_field {
     const char *name, *unit;
-    enum { FIELD_I64, FIELD_F64, FIELD_BOOL } type;
+    enum { FIELD_I64, FIELD_F64, FIELD_BOOL, FIELD_CHOICE } type;
     size_t offset;
 };
 
 #define OP(f, unit, type) \
     { \
 #f, unit, type, offsetof(struct dse_op, f) \
+    }
+#define EXCHANGE(f, unit, type) \
+    { \
+        "exchange_" #f, unit, type, offsetof(struct dse_op, exchange.f) \
     }
 static const struct element_field op_fields[] = {
     OP(repeat, "1", FIELD_I64),
@@ -48,9 +52,15 @@ static const struct element_field op_fields[] = {
     OP(has_gate, "1", FIELD_BOOL),
     OP(writes_cache, "1", FIELD_BOOL),
     OP(is_per_head, "1", FIELD_BOOL),
+    EXCHANGE(kind, "1", FIELD_CHOICE),
+    EXCHANGE(devices, "1", FIELD_F64),
+    EXCHANGE(stride, "1", FIELD_F64),
+    EXCHANGE(bytes, "B", FIELD_F64),
+    EXCHANGE(imbalance, "1", FIELD_F64),
     {NULL, NULL, FIELD_F64, 0},
 };
 #undef OP
+#undef EXCHANGE
 #define GROUP(f, unit, type) \
     { \
 #f, unit, type, offsetof(struct dse_attention, f) \
@@ -161,11 +171,38 @@ static int entry_input(struct toml_model *m, const char *name)
     return ret;
 }
 
+/* Traits of the policy of eviction. */
+static const struct {
+    const char *name;
+    size_t offset;
+} policy_traits[] = {
+    {"cache.keeps_all", offsetof(struct dse_eviction, keeps_all)}, {"cache.counts", offsetof(struct dse_eviction, counts)},
+    {"cache.drained", offsetof(struct dse_eviction, drained)},     {"cache.per_head", offsetof(struct dse_eviction, per_head)},
+    {"cache.selects", offsetof(struct dse_eviction, selects)},     {"cache.scattered", offsetof(struct dse_eviction, scattered)},
+};
+enum { POLICY_TRAITS = sizeof policy_traits / sizeof *policy_traits };
+
+static int policy_input(struct toml_model *m, const char *name)
+{
+    const int known = known_input(m, INPUT_POLICY, DOMAIN_NONE, name);
+    for (int i = 0; i < POLICY_TRAITS && m->groups.has[GROUP_CACHE] && known < 0; i++)
+        if (strcmp(policy_traits[i].name, name) == 0)
+            return add_input(m, (struct input){.kind = INPUT_POLICY,
+                                               .name = xstrdup(name),
+                                               .measure = {.scale = 1},
+                                               .type = DSE_TYPE_ENUM,
+                                               .offset = policy_traits[i].offset,
+                                               .ref = m->groups.offset[GROUP_CACHE] + offsetof(struct dse_cache, eviction),
+                                               .domain = DOMAIN_NONE});
+    return known;
+}
+
 int find_input(struct toml_model *m, const char *name)
 {
     const struct field *f = schema_find(&m->schema, name);
     if (f && f->type != DSE_TYPE_REF) return param_input(m, f);
-    return entry_input(m, name);
+    const int policy = policy_input(m, name);
+    return policy >= 0 ? policy : entry_input(m, name);
 }
 
 int element_input(struct toml_model *m, enum domain domain, const char *field)
@@ -174,7 +211,8 @@ int element_input(struct toml_model *m, enum domain domain, const char *field)
     const int known = known_input(m, INPUT_ELEMENT, domain, field);
     for (const struct element_field *f = fields_of(domain); known < 0 && f->name; f++) {
         if (strcmp(f->name, field) != 0) continue;
-        const enum dse_type type = f->type == FIELD_I64 ? DSE_TYPE_I64 : f->type == FIELD_F64 ? DSE_TYPE_F64 : DSE_TYPE_ENUM;
+        static const enum dse_type types[] = {DSE_TYPE_I64, DSE_TYPE_F64, DSE_TYPE_ENUM, DSE_TYPE_ENUM};
+        const enum dse_type type = types[f->type];
         return add_input(m, (struct input){.kind = INPUT_ELEMENT,
                                            .name = xstrdup(field),
                                            .measure = measure_of(f->unit),
@@ -199,12 +237,14 @@ int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, 
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n)
 {
     size_t n = 0;
-    const char **names = xcalloc(m->schema.n + (size_t)m->n_equations + 128, sizeof *names);
+    const char **names = xcalloc(m->schema.n + (size_t)m->n_equations + 256, sizeof *names);
     for (size_t i = 0; domain == DOMAIN_NONE && i < m->schema.n; i++) names[n++] = m->schema.fields[i].name;
     for (int i = 0; i < m->n_equations; i++)
         if (m->equations[i].is_public && m->equations[i].domain == domain) names[n++] = m->equations[i].name;
     for (const struct answer *a = answers; domain == DOMAIN_NONE && a->name; a++)
         if (strchr(a->name, '.') && groups_has(&m->groups, primitives[a->primitive].groups)) names[n++] = a->name;
+    for (int i = 0; i < POLICY_TRAITS && domain == DOMAIN_NONE && m->groups.has[GROUP_CACHE]; i++)
+        names[n++] = policy_traits[i].name;
     for (const struct element_field *f = fields_of(domain); domain != DOMAIN_NONE && f->name; f++) names[n++] = f->name;
     *ret_n = n;
     return names;

@@ -64,7 +64,8 @@ static bool add_group(struct toml_model *m, const struct toml_node *name, struct
     if (name->type != TOML_STRING)
         return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "the name of a group is a string");
     return diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->string, names, GROUPS,
-                         "workload, request, memory, cache, economics", "there is no group of parameters \"%s\"", name->string);
+                         "workload, request, memory, cache, economics, links", "there is no group of parameters \"%s\"",
+                         name->string);
 }
 
 static bool add_can(struct toml_model *m, const struct toml_node *name, struct diags *diags)
@@ -80,6 +81,16 @@ static bool add_can(struct toml_model *m, const struct toml_node *name, struct d
                          "what a model can is one of layers, parallel, speculate, mix, activations, scales");
 }
 
+/* Without it nothing depends on what it alone reads, which `dse test-model` proves. */
+static bool add_technique(struct toml_model *m, const struct toml_node *name, struct diags *diags)
+{
+    static const char *const names[] = {"eviction"};
+    m->off_by_eviction = name->type == TOML_STRING && strcmp(name->string, *names) == 0 && m->groups.has[GROUP_CACHE];
+    return m->off_by_eviction ||
+           diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->type == TOML_STRING ? name->string : "", names, 1,
+                         "a model with the group cache may name \"eviction\"", "there is no such technique");
+}
+
 static bool read_list(struct toml_model *m, const struct toml_node *table, const char *key,
                       bool (*each)(struct toml_model *m, const struct toml_node *n, struct diags *diags), struct diags *diags)
 {
@@ -91,7 +102,7 @@ static bool read_list(struct toml_model *m, const struct toml_node *table, const
 
 static bool read_model(struct toml_model *m, struct diags *diags)
 {
-    static const char *const keys[] = {"name", "title", "cite", "version", "uses", "can"};
+    static const char *const keys[] = {"name", "title", "cite", "version", "uses", "can", "techniques"};
     const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "model", TOML_TABLE, diags);
     const struct srcloc top = {.file = m->doc->file, .line = 1, .column = 1};
     if (!t)
@@ -106,6 +117,7 @@ static bool read_model(struct toml_model *m, struct diags *diags)
     m->desc.version = version && version->integer > 0 && version->integer < 1000000 ? (int)version->integer : 1;
     ok = read_list(m, t, "uses", add_group, diags) && ok;
     ok = read_list(m, t, "can", add_can, diags) && ok;
+    ok = read_list(m, t, "techniques", add_technique, diags) && ok;
     if (!m->desc.name || !m->desc.title || !m->desc.cite)
         return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "name = \"mine\", title = \"...\", cite = \"...\"",
                            "a model needs name, title and cite");

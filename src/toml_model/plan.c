@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static uint64_t key_of_op(const struct dse_op *op)
 {
     const uint64_t what = (uint64_t)op->kind | (uint64_t)op->in_attention << 4 | (uint64_t)op->is_draft << 5 |
                           (uint64_t)op->follows_norm << 6 | (uint64_t)op->has_gate << 7 | (uint64_t)op->writes_cache << 8 |
-                          (uint64_t)op->is_per_head << 9;
+                          (uint64_t)op->is_per_head << 9 | (uint64_t)op->exchange.kind << 10;
     return (uint64_t)(uintptr_t)op->name ^ what << 48;
 }
 
@@ -73,25 +74,32 @@ static bool is_of_element(void *object, int what)
     return k->m->inputs[what].kind >= INPUT_ELEMENT;
 }
 
-/* A choice of the point, or what the signature says of an operator. */
+bool element_known(const struct input *in, const struct dse_oplist *list, int element, double *ret)
+{
+    const bool group = element >= list->n;
+    const struct dse_op *op = group ? NULL : &list->op[element];
+    const struct dse_attention *a = group ? &list->attention[element - list->n] : NULL;
+    const char *at = group ? (const char *)a : (const char *)op;
+    const bool is_kind = !group && in->offset == offsetof(struct dse_op, exchange.kind);
+    switch (in->kind) {
+    case INPUT_NAMED: *ret = op && strcmp(op->name, in->text) == 0; return true;
+    case INPUT_ROLE: *ret = op && strcmp(dse_op_role_names[op->role], in->text) == 0; return true;
+    case INPUT_MIXER: *ret = a && strcmp(dse_mixer_names[a->mixer], in->text) == 0; return true;
+    default:
+        if (in->type != DSE_TYPE_ENUM) return false;
+        *ret = is_kind ? (double)op->exchange.kind : *(const bool *)(at + in->offset);
+        return true;
+    }
+}
+
+/* A choice of the point, or what the signature says of an element. */
 static bool is_known(void *object, int what, int element, double *ret)
 {
     const struct making *k = object;
     const struct input *in = &k->m->inputs[what];
-    if (in->kind == INPUT_FIELD && in->type == DSE_TYPE_ENUM && k->chosen) {
-        *ret = *(const int32_t *)(const void *)((const char *)k->chosen + in->offset);
-        return true;
-    }
-    if (in->kind < INPUT_ELEMENT || (in->kind == INPUT_ELEMENT && in->type != DSE_TYPE_ENUM)) return false;
-    const bool group = element >= k->list->n;
-    if (in->kind == INPUT_NAMED)
-        *ret = !group && strcmp(k->list->op[element].name, in->text) == 0;
-    else if (in->kind == INPUT_ROLE)
-        *ret = !group && strcmp(dse_op_role_names[k->list->op[element].role], in->text) == 0;
-    else if (group)
-        *ret = *((const bool *)&k->list->attention[element - k->list->n] + in->offset);
-    else
-        *ret = *((const bool *)&k->list->op[element] + in->offset);
+    if (in->kind >= INPUT_ELEMENT) return element_known(in, k->list, element, ret);
+    if (in->type != DSE_TYPE_ENUM || !k->chosen) return false;
+    *ret = point_input(k->m, &(struct plan_input){0, what, -1}, k->chosen, NULL);
     return true;
 }
 
@@ -111,15 +119,20 @@ static void ask(struct asked *a, int equation)
 static void ask_for(const struct toml_model *m, enum question q, struct asked *ret)
 {
     const bool totals = q == QUESTION_ESTIMATE || q == QUESTION_BREAKDOWN;
-    for (int i = 0; i < m->n_conditions; i++) {
-        if (q == QUESTION_CHECK) ask(ret, m->conditions[i].equation);
-        if (q == QUESTION_SHORTAGE) ask(ret, m->conditions[i].needed), ask(ret, m->conditions[i].there);
+    for (int i = 0; i < m->check.n; i++) {
+        if (q == QUESTION_CHECK) ask(ret, m->check.list[i].equation);
+        if (q == QUESTION_SHORTAGE) ask(ret, m->check.list[i].needed), ask(ret, m->check.list[i].there);
     }
     for (int i = 0; i < TOTALS && totals; i++) ask(ret, m->totals[i]);
     for (int i = 0; i < m->n_own && q == QUESTION_ESTIMATE; i++) ask(ret, m->own[i].equation);
     for (int i = 0; i < m->n_shown && q == QUESTION_EQUATE; i++) ask(ret, m->shown[i].equation);
-    for (int i = 0; i < m->n_parts && q == QUESTION_BREAKDOWN; i++)
+    for (int i = 0; i < m->n_parts && q == QUESTION_BREAKDOWN; i++) {
         for (int k = 0; k < PART_NUMBERS && m->parts[i].domain == DOMAIN_NONE; k++) ask(ret, m->parts[i].equations[k]);
+        for (int k = 0; k < m->parts[i].n_limits; k++) ask(ret, m->parts[i].limits[k].equation);
+        ask(ret, m->parts[i].when);
+    }
+    for (int i = 0; i < m->n_causes && q == QUESTION_BREAKDOWN; i++) ask(ret, m->causes[i].equation);
+    for (int i = 0; i < m->beyond.n && q == QUESTION_STAND; i++) ask(ret, m->beyond.list[i].equation);
 }
 
 static size_t place_of_part(const struct toml_model *m, int elements, int i, int element, int k)
@@ -353,8 +366,8 @@ const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse
 {
     int32_t *choices = xcalloc((size_t)m->n_inputs + 1, sizeof *choices);
     for (int i = 0; i < m->n_inputs; i++)
-        if (m->inputs[i].kind == INPUT_FIELD && m->inputs[i].type == DSE_TYPE_ENUM)
-            choices[i] = *(const int32_t *)(const void *)((const char *)params + m->inputs[i].offset);
+        if (m->inputs[i].kind < INPUT_ELEMENT && m->inputs[i].type == DSE_TYPE_ENUM)
+            choices[i] = (int32_t)point_input(m, &(struct plan_input){0, i, -1}, params, NULL);
     const struct plan *p = find(m, list, s, choices, params);
     free(choices);
     return p ? p : plan_find(m, list, s);

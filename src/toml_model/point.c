@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ struct point_context {
     struct seat seats[SEATS], now;
     int last;             /* seat that was taken */
     struct groups groups; /* of the point at hand */
-    void *checked;        /* the parameters whose check the numbers hold, where is_checked */
+    struct dse_workload step;
+    void *checked; /* the parameters whose check the numbers hold, where is_checked */
     bool is_checked;
     struct dse_oplist ops; /* of the point, where the model reads them */
 };
@@ -64,7 +66,7 @@ static struct point_context *take(const struct toml_model *m, const void *params
     struct point_context *c = NULL;
     for (unsigned i = 0, at = place(); i < POOL && !c; i++) c = atomic_exchange(&m->pool[(at + i) % POOL], NULL);
     if (!c) c = new_context(m);
-    c->groups = groups_of(&m->groups, params);
+    c->groups = groups_of_step(&m->groups, params, &c->step);
     return c;
 }
 
@@ -98,6 +100,11 @@ static double number_at(const struct input *in, const void *object)
 
 static double input_value(const struct input *in, const void *params)
 {
+    if (in->kind == INPUT_POLICY) {
+        const struct dse_eviction *policy = dse_eviction_at(*(const int32_t *)(const void *)((const char *)params + in->ref));
+        const bool is = *(const bool *)((const char *)policy + in->offset);
+        return in->offset == offsetof(struct dse_eviction, selects) ? is || policy->reads_part : is;
+    }
     if (in->kind == INPUT_FIELD) return number_at(in, params) * in->measure.scale;
     const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
     return number_at(in, *entry) * in->measure.scale;
@@ -217,19 +224,21 @@ const char *point_refusal(const struct toml_model *m, const struct groups *s)
 {
     const char *why = s->workload ? check_workload(m, s) : NULL;
     if (!why && s->memory) why = dse_dram_check(s->memory);
-    return why || !s->cache || !s->workload ? why : check_cache(s);
+    if (!why && s->cache && s->workload) why = check_cache(s);
+    if (!why && s->links && s->workload) why = dse_links_check(s->links, (double)dse_workload_chips(s->workload));
+    return why;
 }
 
 const char *point_check(const struct toml_model *m, const void *params)
 {
     const struct groups s = groups_of(&m->groups, params);
     const char *why = point_refusal(m, &s);
-    if (why || m->n_conditions == 0) return why;
+    if (why || m->check.n == 0) return why;
     struct point_context *c = take(m, params);
     run_check(c, params);
-    for (int i = 0; i < m->n_conditions && !why; i++) {
-        const double holds = of(c, m->conditions[i].equation, 0);
-        if (isnan(holds) || holds == 0) why = m->conditions[i].reason;
+    for (int i = 0; i < m->check.n && !why; i++) {
+        const double holds = of(c, m->check.list[i].equation, 0);
+        if (isnan(holds) || holds == 0) why = m->check.list[i].reason;
     }
     put_back(c);
     return why;
@@ -256,8 +265,8 @@ static struct dse_shortage in_unit(struct dimension d, double needed, double the
 bool point_shortage(const struct toml_model *m, const void *params, const char *reason, struct dse_shortage *ret)
 {
     const struct condition *found = NULL;
-    for (int i = 0; i < m->n_conditions && !found; i++)
-        if (m->conditions[i].reason == reason && m->conditions[i].needed >= 0) found = &m->conditions[i];
+    for (int i = 0; i < m->check.n && !found; i++)
+        if (m->check.list[i].reason == reason && m->check.list[i].needed >= 0) found = &m->check.list[i];
     if (!found) return false;
     struct point_context *c = take(m, params);
     answer(c, QUESTION_SHORTAGE, params);
@@ -343,6 +352,10 @@ static const char *bound_name(const struct point_context *c, const struct part_r
 {
     const double compute = part_seconds(c, p, n, PART_COMPUTE, PART_OPS, TOTAL_PEAK_OPS),
                  dram = part_seconds(c, p, n, PART_DRAM, PART_BYTES, TOTAL_PEAK_BYTES);
+    for (int i = 0; i < p->n_limits; i++) {
+        const double limit = of(c, p->limits[i].equation, 0);
+        if (limit > compute && limit > dram && limit >= n->is[PART_TIME]) return p->limits[i].name;
+    }
     if (!(compute > 0 || dram > 0)) return dse_bound_names[DSE_BOUND_LATENCY];
     return dse_bound_names[compute > dram ? DSE_BOUND_COMPUTE : DSE_BOUND_DRAM];
 }
@@ -352,7 +365,11 @@ static void add_part(const struct point_context *c, const struct part_row *p, co
 {
     const struct dse_part part =
         dse_part_of(name, p->depth, bound_name(c, p, n), n->is[PART_TIME], n->is[PART_ENERGY], n->is[PART_BYTES], n->is[PART_OPS]);
-    if (out->n < DSE_PARTS_MAX) dse_breakdown_add(out, part);
+    if (out->n == DSE_PARTS_MAX) return;
+    if (p->domain == DOMAIN_NONE)
+        dse_breakdown_add(out, part);
+    else
+        dse_breakdown_merge(out, part); /* operators of one name are one part */
 }
 
 static void add_elements(const struct point_context *c, int i, struct dse_breakdown *out)
@@ -372,11 +389,16 @@ static void break_down(struct point_context *c, const void *params, struct dse_b
     for (int i = 0; i < c->m->n_parts; i++) {
         const struct part_row *p = &c->m->parts[i];
         struct part_numbers n;
+        if (of(c, p->when, 1) == 0) continue;
         for (int k = 0; k < PART_NUMBERS && p->domain == DOMAIN_NONE; k++) n.is[k] = of(c, p->equations[k], 0);
         if (p->domain == DOMAIN_NONE)
             add_part(c, p, p->name, &n, out);
         else
             add_elements(c, i, out);
+    }
+    for (int i = 0; i < c->m->n_causes; i++) {
+        const double joules = of(c, c->m->causes[i].equation, 0);
+        if (joules != 0) dse_breakdown_cause(out, c->m->causes[i].name, joules);
     }
 }
 
@@ -427,6 +449,23 @@ void point_stand(const struct toml_model *m, const void *params, struct dse_stan
     } else if (s.workload) {
         ret->quality = dse_quality_of_exact(s.workload);
     }
+    if (m->beyond.n == 0) return;
+    struct point_context *c = take(m, params);
+    answer(c, QUESTION_STAND, params);
+    for (int i = 0; i < m->beyond.n; i++)
+        if (of(c, m->beyond.list[i].equation, 0) != 0) dse_standing_add(ret, m->beyond.list[i].reason);
+    put_back(c);
+}
+
+/* Of a metric of the model's own that has no number. */
+static const char *why_own(const struct toml_model *m, const struct groups *s, int i)
+{
+    const char *why = m->own[i].why_null;
+    if (!why && s->cache && s->workload) {
+        const struct dse_cache_steps steps = steps_of(s);
+        why = dse_cache_why_null(&steps, m->equations[m->own[i].equation].name);
+    }
+    return why ? why : "its formula gives no number at this point";
 }
 
 const char *point_why_null(const struct toml_model *m, const void *params, const char *metric)
@@ -437,8 +476,7 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     run_estimate(c, params);
     for (int i = 0; i < m->n_own; i++) {
         const struct equation *e = &m->equations[m->own[i].equation];
-        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0)))
-            why = "its formula gives no number at this point";
+        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0))) why = why_own(m, &s, i);
     }
     if (why || m->totals[TOTAL_DIE] < 0) {
         put_back(c);

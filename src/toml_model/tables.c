@@ -109,8 +109,9 @@ static void make_without(struct toml_model *m)
         if (m->totals[rows[i].of] < 0 || m->totals[rows[i].and ] < 0) m->without[n++] = rows[i].metric;
 }
 
-/* What a technique of the cache alone reads is not known of equations: they may read any parameter. */
-static const struct dse_technique of_cache[] = {{"eviction", "none", NULL}, {NULL, NULL, NULL}};
+/* What a technique of the cache alone reads is not known of equations, which may read any parameter, unless the file says so. */
+static const struct dse_technique of_cache[] = {{"eviction", "none", NULL}, {NULL, NULL, NULL}},
+                                  of_plain_cache[] = {DSE_CACHE_TECHNIQUE, {NULL, NULL, NULL}};
 
 void make_tables(struct toml_model *m)
 {
@@ -121,7 +122,7 @@ void make_tables(struct toml_model *m)
     m->desc.metrics = m->metrics;
     m->desc.without = m->without;
     m->desc.trends = m->trends;
-    if (m->groups.has[GROUP_CACHE]) m->desc.techniques = of_cache;
+    if (m->groups.has[GROUP_CACHE]) m->desc.techniques = m->off_by_eviction ? of_plain_cache : of_cache;
     if (m->n_shown) m->desc.equations = m->equation_rows;
 }
 

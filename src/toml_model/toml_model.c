@@ -69,7 +69,8 @@ void toml_model_free(struct toml_model *m)
     free_functions(m);
     free_parts(m);
     free_choices(m);
-    free(m->conditions);
+    free(m->check.list);
+    free(m->beyond.list);
     free(m->own);
     free(m->shown);
     free(m->params);

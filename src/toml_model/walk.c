@@ -15,6 +15,8 @@ typedef struct graph_range range;
 struct walk {
     const struct toml_model *m;
     struct groups_box groups;
+    struct dse_workload step; /* of a generation's point */
+    bool is_box;
     unsigned same;                    /* groups that are the same at both ends */
     const struct dse_oplist *lo, *hi; /* operators at both ends; NULL: the model reads none */
     range *known;                     /* by equation, and by 1 + element; 0: of none */
@@ -132,7 +134,8 @@ static range between(double x, double y)
 static range number_of(const struct walk *w, const struct input *in, int element)
 {
     const struct plan_input i = {0, (int)(in - w->m->inputs), element};
-    return between(point_input(w->m, &i, w->groups.lo.params, w->lo), point_input(w->m, &i, w->groups.hi.params, w->hi));
+    if (!w->is_box) return range_of(point_input(w->m, &i, w->groups.lo.params, w->lo));
+    return between(box_input(w->m, &i, w->groups.lo.params, w->lo, false), box_input(w->m, &i, w->groups.hi.params, w->hi, true));
 }
 
 /* Each equation is walked once, one of a loop once for each element. */
@@ -154,10 +157,8 @@ static range element(struct walk *w, const struct place *at, int of)
     if (of / MEANING == MEANS_EQUATION) return equation(w, of % MEANING, at);
     if (of / MEANING != MEANS_INPUT) return range_unknown;
     const struct input *in = &w->m->inputs[of % MEANING];
-    if (in->type != DSE_TYPE_ENUM) return number_of(w, in, at->element);
-    const bool group = at->element >= w->lo->n;
-    const bool *flags = group ? (const bool *)&w->lo->attention[at->element - w->lo->n] : (const bool *)&w->lo->op[at->element];
-    return range_of(flags[in->offset]);
+    double known;
+    return element_known(in, w->lo, at->element, &known) ? range_of(known) : number_of(w, in, at->element);
 }
 
 static range call(struct walk *w, const struct answer *a, const range *args)
@@ -200,6 +201,7 @@ static range compare_text(const struct walk *w, const struct place *at, const st
     if (field) {
         const bool op = at->element < w->lo->n, role = strcmp(field, "role") == 0;
         if (op) is = role ? dse_op_role_names[w->lo->op[at->element].role] : w->lo->op[at->element].name;
+        if (!op) is = dse_mixer_names[w->lo->attention[at->element - w->lo->n].mixer];
     } else {
         const struct field *f = schema_find(&w->m->schema, name->name);
         is = f->choices[field_get(f, w->groups.lo.params).choice];
@@ -341,6 +343,7 @@ static void walk_release(struct walk *w)
 static void walk_point(struct walk *w, const struct toml_model *m, const void *params, struct dse_oplist *list)
 {
     walk_init(w, m, params, params);
+    w->groups.lo = w->groups.hi = groups_of_step(&m->groups, params, &w->step);
     if (m->expands) dse_workload_expand(w->groups.lo.workload, list);
     walk_begin(w, m->expands ? list : NULL, m->expands ? list : NULL);
 }
@@ -353,9 +356,9 @@ const char *walk_check(const struct toml_model *m, const void *params)
     struct dse_oplist *list = xcalloc(1, sizeof *list);
     struct walk w;
     walk_point(&w, m, params, list);
-    for (int i = 0; i < m->n_conditions && !why; i++) {
-        const range holds = equation(&w, m->conditions[i].equation, NULL);
-        if (holds.none || holds.lo == 0) why = m->conditions[i].reason;
+    for (int i = 0; i < m->check.n && !why; i++) {
+        const range holds = equation(&w, m->check.list[i].equation, NULL);
+        if (holds.none || holds.lo == 0) why = m->check.list[i].reason;
     }
     walk_release(&w);
     free(list);
@@ -401,6 +404,7 @@ bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const
     struct walk w;
     walk_init(&w, m, lo, hi);
     w.groups.part = part;
+    w.is_box = true;
     if (m->expands) dse_workload_part_expand(part, -1, -1, &lists[0], &lists[1]);
     walk_begin(&w, m->expands ? &lists[0] : NULL, m->expands ? &lists[1] : NULL);
     const struct box_ranges r = {m, &w.groups, &w, range_at};
