@@ -318,7 +318,7 @@ static range walk_node(struct walk *w, const struct place *at, int node)
 static void walk_init(struct walk *w, const struct toml_model *m, const void *lo, const void *hi)
 {
     *w = (struct walk){.m = m, .groups = {groups_of(&m->groups, lo), groups_of(&m->groups, hi), NULL}};
-    w->same = groups_same(&m->groups, lo, hi);
+    w->same = groups_same(&w->groups.lo, &w->groups.hi, ~0u);
 }
 
 /* With the operators at both ends, or (NULL) none. */

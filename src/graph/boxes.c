@@ -1,0 +1,315 @@
+#include "graph/boxes.h"
+
+#include "base/xalloc.h"
+#include "graph/block_order.h"
+
+#include <dse/num.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known of all ranges of a room: the less there is to look at, the faster is an operation. */
+enum kind {
+    KIND_PLAIN,  /* at least 0, finite, there at all points, and no zero is a negative one */
+    KIND_FINITE, /* the same, but it may be below 0 */
+    KIND_ANY
+};
+
+struct room {
+    enum kind kind;
+    double lo[BLOCK_POINTS_MAX], hi[BLOCK_POINTS_MAX];
+    bool none[BLOCK_POINTS_MAX], minus_zero[BLOCK_POINTS_MAX]; /* of KIND_ANY */
+};
+
+struct node {
+    const struct block_shape *shape;
+    struct room *v[PRIMITIVE_RESULTS_MAX]; /* of a call, of each of its answers */
+};
+
+struct boxes_code {
+    const struct graph *g;
+    struct block_order order;
+    struct node *nodes;
+    struct block_rooms rooms; /* struct room */
+    struct room gathered[3];
+};
+
+/* ---- rooms ------------------------------------------------------------------------------------------------------------------- */
+
+static struct graph_range get(const struct room *r, int i)
+{
+    const bool any = r->kind == KIND_ANY;
+    return (struct graph_range){r->lo[i], r->hi[i], any && r->none[i], any && r->minus_zero[i]};
+}
+
+static void set(struct room *r, int i, struct graph_range v)
+{
+    r->lo[i] = v.lo;
+    r->hi[i] = v.hi;
+    r->none[i] = v.none;
+    r->minus_zero[i] = v.minus_zero;
+}
+
+/* Of ranges without flags. */
+static enum kind kind_of_ends(const struct room *r, int n)
+{
+    const double most = (double)INFINITY;
+    int finite = 1, plain = 1;
+    for (int i = 0; i < n; i++) {
+        finite &= (r->lo[i] > -most) & (r->hi[i] < most);
+        plain &= r->lo[i] >= 0;
+    }
+    return !finite ? KIND_ANY : plain ? KIND_PLAIN : KIND_FINITE;
+}
+
+static void clear_flags(struct room *r, int n)
+{
+    memset(r->none, 0, (size_t)n * sizeof *r->none);
+    memset(r->minus_zero, 0, (size_t)n * sizeof *r->minus_zero);
+}
+
+/* Of ranges that were set one by one. */
+static void find_kind(struct room *r, int n)
+{
+    int flags = 0;
+    for (int i = 0; i < n; i++) flags |= r->none[i] | r->minus_zero[i] | !(r->lo[i] <= r->hi[i]);
+    r->kind = flags ? KIND_ANY : kind_of_ends(r, n);
+}
+
+/* Of ranges that an operation without flags has given. */
+static void find_kind_of_ends(struct room *r, int n)
+{
+    r->kind = kind_of_ends(r, n);
+    if (r->kind == KIND_ANY) clear_flags(r, n);
+}
+
+/* ---- code -------------------------------------------------------------------------------------------------------------------- */
+
+struct boxes_code *boxes_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes)
+{
+    struct boxes_code *c = xcalloc(1, sizeof *c);
+    c->g = g;
+    c->nodes = xcalloc((size_t)g->n + 1, sizeof *c->nodes);
+    c->rooms.size = sizeof(struct room);
+    block_order_make(g, roots, n, axes, &c->order);
+    return c;
+}
+
+static void let_go(struct boxes_code *c, int node)
+{
+    struct node *n = &c->nodes[node];
+    const struct graph_node *of = &c->g->nodes[node];
+    if (of->op == GRAPH_RESULT) return; /* its ranges are the call's */
+    for (int k = 0; k < block_results(of); k++) {
+        if (n->v[k]) block_rooms_give(&c->rooms, n->v[k]);
+        n->v[k] = NULL;
+    }
+}
+
+void boxes_code_free(struct boxes_code *c)
+{
+    if (!c) return;
+    for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]);
+    block_rooms_release(&c->rooms);
+    block_order_release(&c->order);
+    free(c->nodes);
+    free(c);
+}
+
+/* ---- operations -------------------------------------------------------------------------------------------------------------- */
+
+/* The ranges of an argument at the combinations of a shape: as they stand, or gathered into `to`. */
+static const struct room *argument(const struct boxes_code *c, int node, const struct block_shape *s, struct room *to)
+{
+    const struct node *n = &c->nodes[node];
+    const struct room *from = n->v[0];
+    int32_t at[BLOCK_POINTS_MAX];
+    if (n->shape == s) return from;
+    to->kind = from->kind;
+    for (int i = 0; i < s->n; i++) at[i] = n->shape->n == 1 ? 0 : n->shape->of_point[s->point_of[i]];
+    for (int i = 0; i < s->n; i++) to->lo[i] = from->lo[at[i]], to->hi[i] = from->hi[at[i]];
+    if (from->kind == KIND_ANY)
+        for (int i = 0; i < s->n; i++) to->none[i] = from->none[at[i]], to->minus_zero[i] = from->minus_zero[at[i]];
+    return to;
+}
+
+/* The least and the most of each, which are rounded outward unless there is one number alone, as range_apply has it. */
+#define ENDS(least, most) \
+    _Pragma("omp simd") for (int i = 0; i < n; i++) \
+    { \
+        const double x = least, y = most; \
+        const bool single = (a->lo[i] == a->hi[i]) & (b->lo[i] == b->hi[i]); \
+        r->lo[i] = single ? x : dse_below(x, 1); \
+        r->hi[i] = single ? x : dse_above(y, 1); \
+    } \
+    break
+
+/* The same of what is exact. */
+#define EXACT(least, most) \
+    _Pragma("omp simd") for (int i = 0; i < n; i++) \
+    { \
+        r->lo[i] = least; \
+        r->hi[i] = most; \
+    } \
+    break
+
+static bool is_above_0(const struct room *r, int n)
+{
+    int ret = 1;
+    for (int i = 0; i < n; i++) ret &= r->lo[i] > 0;
+    return ret;
+}
+
+/* Of plain ranges. False: it is none of these operations. */
+static bool operate_plain(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                          struct room *restrict r)
+{
+    switch (op) {
+    case GRAPH_MUL: ENDS(a->lo[i] * b->lo[i], a->hi[i] * b->hi[i]);
+    case GRAPH_DIV:
+        if (!is_above_0(b, n)) return false;
+        ENDS(a->lo[i] / b->hi[i], a->hi[i] / b->lo[i]);
+    case GRAPH_SQRT: ENDS(sqrt(a->lo[i]), sqrt(a->hi[i]));
+    case GRAPH_CEIL: EXACT(ceil(a->lo[i]), ceil(a->hi[i]));
+    case GRAPH_FLOOR: EXACT(floor(a->lo[i]), floor(a->hi[i]));
+    default: return false;
+    }
+    return true;
+}
+
+#define IS_TRUE(r) ((r->lo[i] != 0) | (r->hi[i] != 0))
+#define IS_FALSE(r) ((r->lo[i] <= 0) & (r->hi[i] >= 0))
+#define IS_EQUAL ((a->lo[i] == a->hi[i]) & (b->lo[i] == b->hi[i]) & (a->lo[i] == b->lo[i]))
+#define IS_APART ((a->hi[i] < b->lo[i]) | (b->hi[i] < a->lo[i]))
+#define TRUTH(surely, maybe) EXACT((surely) ? 1.0 : 0.0, (maybe) ? 1.0 : 0.0)
+
+/* Of finite ranges. */
+static bool operate_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                           struct room *restrict r)
+{
+    switch (op) {
+    case GRAPH_ADD: ENDS(a->lo[i] + b->lo[i], a->hi[i] + b->hi[i]);
+    case GRAPH_SUB: ENDS(a->lo[i] - b->hi[i], a->hi[i] - b->lo[i]);
+    case GRAPH_MIN: EXACT(dse_min(a->lo[i], b->lo[i]), dse_min(a->hi[i], b->hi[i]));
+    case GRAPH_MAX: EXACT(dse_max(a->lo[i], b->lo[i]), dse_max(a->hi[i], b->hi[i]));
+    case GRAPH_LT: TRUTH(a->hi[i] < b->lo[i], a->lo[i] < b->hi[i]);
+    case GRAPH_LE: TRUTH(a->hi[i] <= b->lo[i], a->lo[i] <= b->hi[i]);
+    case GRAPH_EQ: TRUTH(IS_EQUAL, !IS_APART);
+    case GRAPH_NE: TRUTH(IS_APART, !IS_EQUAL);
+    case GRAPH_AND: TRUTH(!(IS_FALSE(a) | IS_FALSE(b)), IS_TRUE(a) & IS_TRUE(b));
+    case GRAPH_OR: TRUTH(!(IS_FALSE(a) & IS_FALSE(b)), IS_TRUE(a) | IS_TRUE(b));
+    default: return false;
+    }
+    return true;
+}
+
+static void choose_finite(int n, const struct room *restrict a, const struct room *restrict b, const struct room *restrict c,
+                          struct room *restrict r)
+{
+    for (int i = 0; i < n; i++) {
+        const bool yes = !IS_FALSE(a), no = !IS_TRUE(a);
+        r->lo[i] = yes ? b->lo[i] : no ? c->lo[i] : dse_min(b->lo[i], c->lo[i]);
+        r->hi[i] = yes ? b->hi[i] : no ? c->hi[i] : dse_max(b->hi[i], c->hi[i]);
+    }
+}
+
+static void operate(enum graph_op op, int n, const struct room *a, const struct room *b, const struct room *c, struct room *r)
+{
+    const enum kind most = a->kind > b->kind ? a->kind : b->kind;
+    bool done = op == GRAPH_CHOOSE && most <= KIND_FINITE && c->kind <= KIND_FINITE;
+    if (done) choose_finite(n, a, b, c, r);
+    done = done || (most <= KIND_FINITE && operate_finite(op, n, a, b, r)) || (most == KIND_PLAIN && operate_plain(op, n, a, b, r));
+    if (done) {
+        find_kind_of_ends(r, n);
+        return;
+    }
+    for (int i = 0; i < n; i++) set(r, i, range_apply(op, get(a, i), get(b, i), get(c, i)));
+    find_kind(r, n);
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------------------- */
+
+static void call(struct boxes_code *c, int node, const struct boxes_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    struct node *to = &c->nodes[node];
+    const struct primitive *p = &primitives[n->what];
+    for (int i = 0; i < to->shape->n; i++) {
+        const int box = to->shape->point_of[i];
+        struct graph_range a[GRAPH_ARGUMENTS_MAX] = {{0}}, ret[PRIMITIVE_RESULTS_MAX];
+        struct groups_box g;
+        bool single = source->groups(source->object, p->groups, box, &g);
+        for (int k = 0; k < n->n_args; k++) {
+            a[k] = boxes_range(c, n->args[k], box);
+            single = single && range_is_exact(a[k]);
+        }
+        if (single)
+            primitive_at(p, &g.lo, a, ret);
+        else
+            p->bound(&g, a, ret);
+        for (int k = 0; k < p->n_results; k++) set(to->v[k], i, ret[k]);
+    }
+    for (int k = 0; k < p->n_results; k++) find_kind(to->v[k], to->shape->n);
+}
+
+static void load(struct node *to, const struct graph_node *n, const struct boxes_source *source)
+{
+    struct graph_range ret[BLOCK_POINTS_MAX];
+    source->input(source->object, to->shape, n->what, n->element1 - 1, ret);
+    for (int i = 0; i < to->shape->n; i++) set(to->v[0], i, ret[i]);
+    find_kind(to->v[0], to->shape->n);
+}
+
+static void compute(struct boxes_code *c, int node, const struct boxes_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    struct node *to = &c->nodes[node];
+    const struct room *args[3] = {NULL};
+    for (int k = 0; k < block_results(n) && n->op != GRAPH_RESULT; k++) to->v[k] = block_rooms_take(&c->rooms);
+    switch (n->op) {
+    case GRAPH_CONSTANT: set(to->v[0], 0, range_of(n->number)), find_kind(to->v[0], 1); return;
+    case GRAPH_INPUT: load(to, n, source); return;
+    case GRAPH_CALL: call(c, node, source); return;
+    case GRAPH_RESULT: to->v[0] = c->nodes[n->args[0]].v[n->what]; return;
+    default: break;
+    }
+    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, &c->gathered[k]);
+    for (int k = n->n_args; k < 3; k++) args[k] = args[0];
+    operate((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
+}
+
+void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source *source)
+{
+    const uint32_t varying = block_varying(b);
+    const struct block_shape *last = NULL;
+    uint32_t axes = 0;
+    for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]); /* of the last run */
+    for (int i = 0; i < c->order.n; i++) {
+        const int node = c->order.list[i];
+        const struct graph_node *n = &c->g->nodes[node];
+        if (!last || c->order.axes[node] != axes) last = block_shape(b, c->order.axes[node] & varying);
+        axes = c->order.axes[node];
+        c->nodes[node].shape = last;
+        compute(c, node, source);
+        for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
+            const int arg = block_holder(c->g, n->args[k]);
+            if (c->order.last[arg] == node) let_go(c, arg);
+        }
+    }
+}
+
+const struct block_shape *boxes_shape(const struct boxes_code *c, int node)
+{
+    return c->nodes[node].shape;
+}
+
+struct graph_range boxes_range_of(const struct boxes_code *c, int node, int combination)
+{
+    return get(c->nodes[node].v[0], combination);
+}
+
+struct graph_range boxes_range(const struct boxes_code *c, int node, int box)
+{
+    return boxes_range_of(c, node, c->nodes[node].shape->of_point[box]);
+}
