@@ -9,17 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of all ranges of a room: the less there is to look at, the faster is an operation. */
+/* What is known of the ends of all ranges of a room: the more, the faster is an operation. */
 enum kind {
-    KIND_PLAIN,  /* at least 0, finite, there at all points, and no zero is a negative one */
+    KIND_PLAIN,  /* at least 0 and finite, there is a number, and no zero is a negative one */
     KIND_FINITE, /* the same, but it may be below 0 */
     KIND_ANY
 };
 
 struct room {
     enum kind kind;
+    bool has_none; /* at some points of some boxes there may be no number */
     double lo[BLOCK_POINTS_MAX], hi[BLOCK_POINTS_MAX];
-    bool none[BLOCK_POINTS_MAX], minus_zero[BLOCK_POINTS_MAX]; /* of KIND_ANY */
+    bool none[BLOCK_POINTS_MAX];       /* where has_none */
+    bool minus_zero[BLOCK_POINTS_MAX]; /* of KIND_ANY */
 };
 
 struct node {
@@ -27,20 +29,28 @@ struct node {
     struct room *v[PRIMITIVE_RESULTS_MAX]; /* of a call, of each of its answers */
 };
 
+/* Where the combinations of a shape are among those of another one. */
+struct places {
+    const struct block_shape *from, *to;
+    uint8_t at[BLOCK_POINTS_MAX];
+};
+_Static_assert(BLOCK_POINTS_MAX <= UINT8_MAX + 1, "a combination has a byte");
+enum { PLACES = 64 };
+
 struct boxes_code {
     const struct graph *g;
     struct block_order order;
     struct node *nodes;
     struct block_rooms rooms; /* struct room */
     struct room gathered[3];
+    struct places places[PLACES]; /* by a number of the two shapes */
 };
 
 /* ---- rooms ------------------------------------------------------------------------------------------------------------------- */
 
 static struct graph_range get(const struct room *r, int i)
 {
-    const bool any = r->kind == KIND_ANY;
-    return (struct graph_range){r->lo[i], r->hi[i], any && r->none[i], any && r->minus_zero[i]};
+    return (struct graph_range){r->lo[i], r->hi[i], r->has_none && r->none[i], r->kind == KIND_ANY && r->minus_zero[i]};
 }
 
 static void set(struct room *r, int i, struct graph_range v)
@@ -51,37 +61,25 @@ static void set(struct room *r, int i, struct graph_range v)
     r->minus_zero[i] = v.minus_zero;
 }
 
-/* Of ranges without flags. */
-static enum kind kind_of_ends(const struct room *r, int n)
-{
-    const double most = (double)INFINITY;
-    int finite = 1, plain = 1;
-    for (int i = 0; i < n; i++) {
-        finite &= (r->lo[i] > -most) & (r->hi[i] < most);
-        plain &= r->lo[i] >= 0;
-    }
-    return !finite ? KIND_ANY : plain ? KIND_PLAIN : KIND_FINITE;
-}
-
-static void clear_flags(struct room *r, int n)
-{
-    memset(r->none, 0, (size_t)n * sizeof *r->none);
-    memset(r->minus_zero, 0, (size_t)n * sizeof *r->minus_zero);
-}
-
 /* Of ranges that were set one by one. */
 static void find_kind(struct room *r, int n)
 {
-    int flags = 0;
-    for (int i = 0; i < n; i++) flags |= r->none[i] | r->minus_zero[i] | !(r->lo[i] <= r->hi[i]);
-    r->kind = flags ? KIND_ANY : kind_of_ends(r, n);
+    bool none = false, any = false, negative = false;
+    for (int i = 0; i < n; i++) {
+        none |= r->none[i];
+        any |= r->minus_zero[i] | !(r->lo[i] <= r->hi[i]) | !(r->lo[i] > -(double)INFINITY) | !(r->hi[i] < (double)INFINITY);
+        negative |= r->lo[i] < 0;
+    }
+    r->has_none = none;
+    r->kind = any ? KIND_ANY : negative ? KIND_FINITE : KIND_PLAIN;
 }
 
-/* Of ranges that an operation without flags has given. */
-static void find_kind_of_ends(struct room *r, int n)
+/* Of ranges that an operation on finite ones has given: of so many an end is infinite, and so many may be below 0. */
+static void set_kind(struct room *r, int n, double infinite, double negative)
 {
-    r->kind = kind_of_ends(r, n);
-    if (r->kind == KIND_ANY) clear_flags(r, n);
+    r->has_none = false;
+    r->kind = infinite > 0 ? KIND_ANY : negative > 0 ? KIND_FINITE : KIND_PLAIN;
+    if (r->kind == KIND_ANY) memset(r->minus_zero, 0, (size_t)n * sizeof *r->minus_zero);
 }
 
 /* ---- code -------------------------------------------------------------------------------------------------------------------- */
@@ -119,52 +117,74 @@ void boxes_code_free(struct boxes_code *c)
 
 /* ---- operations -------------------------------------------------------------------------------------------------------------- */
 
+static const uint8_t *places_of(struct boxes_code *c, const struct block_shape *from, const struct block_shape *to)
+{
+    struct places *p = &c->places[(((uintptr_t)from >> 6) * 31 + ((uintptr_t)to >> 6)) % PLACES];
+    if (p->from == from && p->to == to) return p->at;
+    p->from = from;
+    p->to = to;
+    for (int i = 0; i < to->n; i++) p->at[i] = (uint8_t)from->of_point[to->point_of[i]];
+    return p->at;
+}
+
 /* The ranges of an argument at the combinations of a shape: as they stand, or gathered into `to`. */
-static const struct room *argument(const struct boxes_code *c, int node, const struct block_shape *s, struct room *to)
+static const struct room *argument(struct boxes_code *c, int node, const struct block_shape *s, struct room *to)
 {
     const struct node *n = &c->nodes[node];
     const struct room *from = n->v[0];
-    int32_t at[BLOCK_POINTS_MAX];
     if (n->shape == s) return from;
+    const uint8_t *at = places_of(c, n->shape, s);
     to->kind = from->kind;
-    for (int i = 0; i < s->n; i++) at[i] = n->shape->n == 1 ? 0 : n->shape->of_point[s->point_of[i]];
+    to->has_none = from->has_none;
     for (int i = 0; i < s->n; i++) to->lo[i] = from->lo[at[i]], to->hi[i] = from->hi[at[i]];
-    if (from->kind == KIND_ANY)
-        for (int i = 0; i < s->n; i++) to->none[i] = from->none[at[i]], to->minus_zero[i] = from->minus_zero[at[i]];
+    for (int i = 0; i < s->n && from->has_none; i++) to->none[i] = from->none[at[i]];
+    for (int i = 0; i < s->n && from->kind == KIND_ANY; i++) to->minus_zero[i] = from->minus_zero[at[i]];
     return to;
 }
 
-/* The least and the most of each, which are rounded outward unless there is one number alone, as range_apply has it. */
+/* The least and the most of each, which are rounded outward unless there is one number alone: as dse_below and dse_above do it,
+ * without a decision. */
 #define ENDS(least, most) \
-    _Pragma("omp simd") for (int i = 0; i < n; i++) \
+    _Pragma("omp simd reduction(+: infinite, negative)") for (int i = 0; i < n; i++) \
     { \
-        const double x = least, y = most; \
-        const bool single = (a->lo[i] == a->hi[i]) & (b->lo[i] == b->hi[i]); \
-        r->lo[i] = single ? x : dse_below(x, 1); \
-        r->hi[i] = single ? x : dse_above(y, 1); \
+        const double x = least, y = most, ulp = (a->lo[i] != a->hi[i]) | (b->lo[i] != b->hi[i]) ? 0x1p-52 : 0.0; \
+        const double down = x < 0 ? -ulp : ulp, up = y > 0 ? ulp : -ulp; \
+        r->lo[i] = x * (1 - down); \
+        r->hi[i] = y * (1 + up); \
+        infinite += (r->hi[i] < (double)INFINITY ? 0.0 : 1.0) + (r->lo[i] > -(double)INFINITY ? 0.0 : 1.0); \
+        negative += x < 0 ? 1.0 : 0.0; \
     } \
     break
 
 /* The same of what is exact. */
 #define EXACT(least, most) \
-    _Pragma("omp simd") for (int i = 0; i < n; i++) \
+    _Pragma("omp simd reduction(+: negative)") for (int i = 0; i < n; i++) \
     { \
         r->lo[i] = least; \
         r->hi[i] = most; \
+        negative += r->lo[i] < 0 ? 1.0 : 0.0; \
     } \
     break
 
+/* The loops over numbers, for wider machines too. */
+#if defined __x86_64__ && defined __linux__
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
 static bool is_above_0(const struct room *r, int n)
 {
-    int ret = 1;
-    for (int i = 0; i < n; i++) ret &= r->lo[i] > 0;
-    return ret;
+    double others = 0;
+    _Pragma("omp simd reduction(+: others)") for (int i = 0; i < n; i++) others += r->lo[i] > 0 ? 0.0 : 1.0;
+    return others == 0;
 }
 
 /* Of plain ranges. False: it is none of these operations. */
-static bool operate_plain(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
-                          struct room *restrict r)
+WIDE static bool operate_plain(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                               struct room *restrict r)
 {
+    double infinite = 0, negative = 0;
     switch (op) {
     case GRAPH_MUL: ENDS(a->lo[i] * b->lo[i], a->hi[i] * b->hi[i]);
     case GRAPH_DIV:
@@ -175,6 +195,7 @@ static bool operate_plain(enum graph_op op, int n, const struct room *restrict a
     case GRAPH_FLOOR: EXACT(floor(a->lo[i]), floor(a->hi[i]));
     default: return false;
     }
+    set_kind(r, n, infinite, negative);
     return true;
 }
 
@@ -185,9 +206,10 @@ static bool operate_plain(enum graph_op op, int n, const struct room *restrict a
 #define TRUTH(surely, maybe) EXACT((surely) ? 1.0 : 0.0, (maybe) ? 1.0 : 0.0)
 
 /* Of finite ranges. */
-static bool operate_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
-                           struct room *restrict r)
+WIDE static bool operate_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                                struct room *restrict r)
 {
+    double infinite = 0, negative = 0;
     switch (op) {
     case GRAPH_ADD: ENDS(a->lo[i] + b->lo[i], a->hi[i] + b->hi[i]);
     case GRAPH_SUB: ENDS(a->lo[i] - b->hi[i], a->hi[i] - b->lo[i]);
@@ -201,27 +223,55 @@ static bool operate_finite(enum graph_op op, int n, const struct room *restrict 
     case GRAPH_OR: TRUTH(!(IS_FALSE(a) & IS_FALSE(b)), IS_TRUE(a) | IS_TRUE(b));
     default: return false;
     }
+    set_kind(r, n, infinite, negative);
     return true;
 }
 
 static void choose_finite(int n, const struct room *restrict a, const struct room *restrict b, const struct room *restrict c,
                           struct room *restrict r)
 {
+    double negative = 0;
     for (int i = 0; i < n; i++) {
         const bool yes = !IS_FALSE(a), no = !IS_TRUE(a);
         r->lo[i] = yes ? b->lo[i] : no ? c->lo[i] : dse_min(b->lo[i], c->lo[i]);
         r->hi[i] = yes ? b->hi[i] : no ? c->hi[i] : dse_max(b->hi[i], c->hi[i]);
+        negative += r->lo[i] < 0;
     }
+    set_kind(r, n, 0, negative);
+}
+
+/* Arithmetic on what may be no number gives what it gives on numbers, and may give none. One number is no longer one at all points,
+ * so that it is rounded. */
+static void add_none(enum graph_op op, int n, const struct room *a, const struct room *b, struct room *r)
+{
+    for (int i = 0; i < n; i++) {
+        r->none[i] = (a->has_none && a->none[i]) || (b->has_none && b->none[i]);
+        if (r->none[i] && a->lo[i] == a->hi[i] && b->lo[i] == b->hi[i]) {
+            const struct graph_range v = range_apply(op, get(a, i), get(b, i), get(a, i));
+            r->lo[i] = v.lo;
+            r->hi[i] = v.hi;
+        }
+    }
+    r->has_none = true;
+}
+
+static bool is_arithmetic(enum graph_op op)
+{
+    return op == GRAPH_ADD || op == GRAPH_SUB || op == GRAPH_MUL || op == GRAPH_DIV || op == GRAPH_SQRT || op == GRAPH_CEIL ||
+           op == GRAPH_FLOOR;
 }
 
 static void operate(enum graph_op op, int n, const struct room *a, const struct room *b, const struct room *c, struct room *r)
 {
     const enum kind most = a->kind > b->kind ? a->kind : b->kind;
-    bool done = op == GRAPH_CHOOSE && most <= KIND_FINITE && c->kind <= KIND_FINITE;
-    if (done) choose_finite(n, a, b, c, r);
-    done = done || (most <= KIND_FINITE && operate_finite(op, n, a, b, r)) || (most == KIND_PLAIN && operate_plain(op, n, a, b, r));
-    if (done) {
-        find_kind_of_ends(r, n);
+    const bool none = a->has_none || b->has_none || c->has_none;
+    if (op == GRAPH_CHOOSE && most <= KIND_FINITE && c->kind <= KIND_FINITE && !none) {
+        choose_finite(n, a, b, c, r);
+        return;
+    }
+    if ((!none || is_arithmetic(op)) &&
+        ((most <= KIND_FINITE && operate_finite(op, n, a, b, r)) || (most == KIND_PLAIN && operate_plain(op, n, a, b, r)))) {
+        if (none) add_none(op, n, a, b, r);
         return;
     }
     for (int i = 0; i < n; i++) set(r, i, range_apply(op, get(a, i), get(b, i), get(c, i)));
@@ -284,6 +334,7 @@ void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source 
     const uint32_t varying = block_varying(b);
     const struct block_shape *last = NULL;
     uint32_t axes = 0;
+    for (int i = 0; i < PLACES; i++) c->places[i].from = NULL;
     for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]); /* of the last run */
     for (int i = 0; i < c->order.n; i++) {
         const int node = c->order.list[i];
