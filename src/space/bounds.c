@@ -133,6 +133,11 @@ void bounds_many(struct bounds *b, const uint32_t *const *lo, const uint32_t *co
     boxes_at_work_run(b->many, lo, hi, n, wanted);
 }
 
+bool bounds_are_at_once(const struct bounds *b)
+{
+    return boxes_are_at_once(b->many);
+}
+
 enum bounds_of bounds_take(struct bounds *b, size_t i, size_t *ret_constraint)
 {
     if (!boxes_at_work_possible(b->many, i, &b->floor, &b->ceiling)) return BOUNDS_IMPOSSIBLE;

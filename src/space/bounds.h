@@ -36,6 +36,8 @@ void bounds_set_lattice(struct bounds *b, const struct bounds_lattice *l);
  * them at once, and computes no more than what is wanted; another one bounds each by itself. The bounds are the same, to the bit. */
 enum { BOUNDS_MANY_MAX = 256 };
 void bounds_many(struct bounds *b, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted);
+/* Does the model bound them at once? Otherwise bounds_many takes as long as so many bounds_box. */
+bool bounds_are_at_once(const struct bounds *b);
 /* Make one of them the last box, as bounds_box does. */
 enum bounds_of bounds_take(struct bounds *b, size_t i, size_t *ret_constraint);
 /* What is wanted where bounds of these columns are read. The caller frees it behind the last bounds_many. */

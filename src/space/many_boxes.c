@@ -89,6 +89,11 @@ void boxes_at_work_free(struct boxes_at_work *w)
     free(w);
 }
 
+bool boxes_are_at_once(const struct boxes_at_work *w)
+{
+    return w->many != NULL;
+}
+
 void boxes_at_work_ends(void *user, int i, const void **ret_lo, const void **ret_hi)
 {
     struct boxes_at_work *w = user;

@@ -11,6 +11,8 @@ bool box_bound(const struct space *sp, const void *lo, const void *hi, void *flo
 struct boxes_at_work;
 struct boxes_at_work *boxes_at_work_new(const struct space *sp, const struct bounds_lattice *l);
 void boxes_at_work_free(struct boxes_at_work *w);
+/* Does the model bound them at once? */
+bool boxes_are_at_once(const struct boxes_at_work *w);
 /* As bounds_many. */
 void boxes_at_work_run(struct boxes_at_work *w, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted);
 /* What box_bound says of box i, and its bounds. */
