@@ -56,7 +56,7 @@ static void open_bed(struct bed *d, const char *model)
     if (!d->l) abort();
     d->bounds = bounds_new(d->sp);
     bounds_set_lattice(d->bounds, &(struct bounds_lattice){d, enclose});
-    d->ends = xcalloc(2 * BOUNDS_MANY_MAX, space_model(d->sp)->desc->params_size);
+    d->ends = xcalloc((size_t)2 * BOUNDS_MANY_MAX, space_model(d->sp)->desc->params_size);
     for (int j = 0; j < COLUMNS; j++) d->columns[j] = space_column(d->sp, objectives[j]);
     for (int i = 0; i < BOUNDS_MANY_MAX; i++) d->los[i] = d->lo[i], d->his[i] = d->hi[i];
 }

@@ -92,18 +92,19 @@ uint32_t block_varying(const struct block *b)
  * there are numbered anew. */
 static void fill(const struct block *b, struct block_shape *s)
 {
+    const int64_t most = b->n < COUNTED / 16 ? 16 * b->n : COUNTED;
     int64_t key[BLOCK_POINTS_MAX] = {0}, all = 1;
     for (int a = 0; a < b->n_axes; a++) {
         if (!(s->axes >> a & 1)) continue;
-        if (all > COUNTED) {
+        if (all > most) {
             all = number_hashed(key, b->n, s->of_point, s->point_of);
             for (int i = 0; i < b->n; i++) key[i] = s->of_point[i];
         }
         all *= b->size[a];
         for (int i = 0; i < b->n; i++) key[i] = key[i] * b->size[a] + b->at[a][i];
     }
-    s->n = all > COUNTED ? number_hashed(key, b->n, s->of_point, s->point_of)
-                         : number_counted(key, b->n, all, s->of_point, s->point_of);
+    s->n =
+        all > most ? number_hashed(key, b->n, s->of_point, s->point_of) : number_counted(key, b->n, all, s->of_point, s->point_of);
 }
 
 const struct block_shape *block_shape(struct block *b, uint32_t axes)

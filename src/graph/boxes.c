@@ -41,6 +41,11 @@ struct boxes_code {
     const struct graph *g;
     struct block_order order;
     struct node *nodes;
+    int *kept, n_kept; /* nodes that are not let go: roots, and calls of which one is an answer */
+    uint32_t *axes;    /* the different sets of axes that nodes depend on */
+    int *axes_of;      /* by node: which of them */
+    const struct block_shape **shapes;
+    int n_axes;
     struct block_rooms rooms; /* struct room */
     struct room gathered[3];
     struct places places[PLACES]; /* by a number of the two shapes */
@@ -84,13 +89,30 @@ static void set_kind(struct room *r, int n, double infinite, double negative)
 
 /* ---- code -------------------------------------------------------------------------------------------------------------------- */
 
+static int find_axes(struct boxes_code *c, uint32_t axes)
+{
+    for (int i = 0; i < c->n_axes; i++)
+        if (c->axes[i] == axes) return i;
+    c->axes[c->n_axes] = axes;
+    return c->n_axes++;
+}
+
 struct boxes_code *boxes_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes)
 {
     struct boxes_code *c = xcalloc(1, sizeof *c);
     c->g = g;
     c->nodes = xcalloc((size_t)g->n + 1, sizeof *c->nodes);
+    c->kept = xcalloc((size_t)g->n + 1, sizeof *c->kept);
+    c->axes = xcalloc((size_t)g->n + 1, sizeof *c->axes);
+    c->axes_of = xcalloc((size_t)g->n + 1, sizeof *c->axes_of);
+    c->shapes = xcalloc((size_t)g->n + 1, sizeof(struct block_shape *));
     c->rooms.size = sizeof(struct room);
     block_order_make(g, roots, n, axes, &c->order);
+    for (int i = 0; i < c->order.n; i++) {
+        const int node = c->order.list[i];
+        if (c->order.last[node] == g->n && g->nodes[node].op != GRAPH_RESULT) c->kept[c->n_kept++] = node;
+        c->axes_of[node] = find_axes(c, c->order.axes[node]);
+    }
     return c;
 }
 
@@ -108,9 +130,13 @@ static void let_go(struct boxes_code *c, int node)
 void boxes_code_free(struct boxes_code *c)
 {
     if (!c) return;
-    for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]);
+    for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]);
     block_rooms_release(&c->rooms);
     block_order_release(&c->order);
+    free(c->kept);
+    free(c->axes);
+    free(c->axes_of);
+    free(c->shapes);
     free(c->nodes);
     free(c);
 }
@@ -147,7 +173,7 @@ static const struct room *argument(struct boxes_code *c, int node, const struct 
 #define ENDS(least, most) \
     _Pragma("omp simd reduction(+: infinite, negative)") for (int i = 0; i < n; i++) \
     { \
-        const double x = least, y = most, ulp = (a->lo[i] != a->hi[i]) | (b->lo[i] != b->hi[i]) ? 0x1p-52 : 0.0; \
+        const double x = least, y = most, ulp = ((a->lo[i] != a->hi[i]) | (b->lo[i] != b->hi[i])) ? 0x1p-52 : 0.0; \
         const double down = x < 0 ? -ulp : ulp, up = y > 0 ? ulp : -ulp; \
         r->lo[i] = x * (1 - down); \
         r->hi[i] = y * (1 + up); \
@@ -315,7 +341,7 @@ static void compute(struct boxes_code *c, int node, const struct boxes_source *s
 {
     const struct graph_node *n = &c->g->nodes[node];
     struct node *to = &c->nodes[node];
-    const struct room *args[3] = {NULL};
+    const struct room *args[3] = {&c->gathered[0], &c->gathered[0], &c->gathered[0]};
     for (int k = 0; k < block_results(n) && n->op != GRAPH_RESULT; k++) to->v[k] = block_rooms_take(&c->rooms);
     switch (n->op) {
     case GRAPH_CONSTANT: set(to->v[0], 0, range_of(n->number)), find_kind(to->v[0], 1); return;
@@ -332,16 +358,13 @@ static void compute(struct boxes_code *c, int node, const struct boxes_source *s
 void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source *source)
 {
     const uint32_t varying = block_varying(b);
-    const struct block_shape *last = NULL;
-    uint32_t axes = 0;
     for (int i = 0; i < PLACES; i++) c->places[i].from = NULL;
-    for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]); /* of the last run */
+    for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]); /* of the last run */
+    for (int i = 0; i < c->n_axes; i++) c->shapes[i] = block_shape(b, c->axes[i] & varying);
     for (int i = 0; i < c->order.n; i++) {
         const int node = c->order.list[i];
         const struct graph_node *n = &c->g->nodes[node];
-        if (!last || c->order.axes[node] != axes) last = block_shape(b, c->order.axes[node] & varying);
-        axes = c->order.axes[node];
-        c->nodes[node].shape = last;
+        c->nodes[node].shape = c->shapes[c->axes_of[node]];
         compute(c, node, source);
         for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
             const int arg = block_holder(c->g, n->args[k]);

@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-    LEAF = 32,       /* points of a box that is evaluated: a bound takes as long as several */
-    CLOCK_EVERY = 16 /* boxes from one look at the clock to the next */
+    LEAF = 32,         /* points of a box that is evaluated: a bound takes as long as several */
+    LEAF_AT_ONCE = 16, /* the same where bounds cost little */
+    CLOCK_EVERY = 16   /* boxes from one look at the clock to the next */
 };
 
 static const struct walk_frame *frame(const struct walk *w)
@@ -133,7 +134,7 @@ static bool evaluate_few(struct walk *w)
     const struct lattice *l = lattice(w);
     const uint32_t *lo = now_lo(w), *hi = now_hi(w);
     uint32_t *at = w->ends;
-    if (lattice_volume(l, lo, hi) > LEAF) return false;
+    if (lattice_volume(l, lo, hi) > (walker_is_at_once(w->walker, w->now->space) ? LEAF_AT_ONCE : LEAF)) return false;
     memcpy(at, lo, frame(w)->axes_max * sizeof *at);
     for (;;) {
         meet(w, lattice_index(l, at));

@@ -64,7 +64,7 @@ struct boxes_at_work *boxes_at_work_new(const struct space *sp, const struct bou
 {
     struct boxes_at_work *w = xcalloc(1, sizeof *w);
     *w = (struct boxes_at_work){.space = sp, .lattice = *l, .many = many_of(sp), .size = space_metrics_size(sp)};
-    w->params = xcalloc(2 * BLOCK_POINTS_MAX, sp->model->desc->params_size);
+    w->params = xcalloc((size_t)2 * BLOCK_POINTS_MAX, sp->model->desc->params_size);
     w->floors = xcalloc(BLOCK_POINTS_MAX, w->size);
     w->ceilings = xcalloc(BLOCK_POINTS_MAX, w->size);
     for (size_t i = 0; i < BLOCK_POINTS_MAX; i++) know_nothing(sp, w->floors + i * w->size, w->ceilings + i * w->size);

@@ -304,7 +304,7 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     w->block = all;
     w->point_of = NULL;
     const struct block_shape *s = block_shape(all, reads_plan(&w->reads) & block_varying(all));
-    const struct plan *of_combination[BLOCK_POINTS_MAX], *plans[BLOCK_POINTS_MAX];
+    const struct plan *of_combination[BLOCK_POINTS_MAX] = {NULL}, *plans[BLOCK_POINTS_MAX] = {NULL};
     bool alike = true;
     for (int p = 0; p < all->n; p++) reasons[p] = NULL;
     for (int c = 0; c < s->n; c++) {

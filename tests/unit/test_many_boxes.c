@@ -87,7 +87,7 @@ static void draw_boxes(struct bed *d, struct lattice_draw *draw, size_t n, bool 
 
 static bool same_end(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0;
+    return a == b && signbit(a) == signbit(b);
 }
 
 /* Points of the box that was bounded last lie in its bounds. */
