@@ -10,21 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The code of one plan, and what it reads of operators. */
+/* The code of one plan. */
 struct code {
     const struct plan *plan;
     struct wanted wanted;
     struct boxes_code *boxes;
-    struct graph_range *elements; /* by input and workload: BLOCK_POINTS_MAX each */
 };
 
-enum { CODES_MAX = 64 };
-
-/* Boxes whose workload and choices are the same: of one plan, if that workload is one part (dse/workload_box.h). */
+/* A workload of boxes and their choices, and what follows from these alone: kept, since a search meets the same again. */
 struct work {
-    struct code *code; /* NULL: it has several parts, or nothing is known; then boxes are bounded one by one */
+    char *key;
+    uint64_t block;          /* that it was met in last */
+    const struct plan *plan; /* NULL: it has several parts (dse/workload_box.h), or nothing is known */
     struct dse_workload_part part;
+    struct graph_range *elements; /* by input of the plan */
 };
+
+enum { CODES_MAX = 64, WORKS = 1024, WORK_TRIES = 8 };
 
 struct box_blocks {
     const struct reads *reads;
@@ -33,12 +35,17 @@ struct box_blocks {
     struct code *codes[CODES_MAX];
     int n_codes, next; /* next: code that makes room for another */
     struct dse_oplist least, most;
-    struct dse_common floor, ceiling;
-    struct work works[BLOCK_POINTS_MAX];
+    int *choices, n_choices; /* inputs */
+    size_t key_size;
+    char *key;
+    struct work works[WORKS]; /* by a hash of their keys */
+    uint64_t n_blocks;
 
     /* the block at hand */
     const struct many_boxes *boxes;
-    const struct block_shape *works_of; /* which work a box of the whole block has */
+    const struct block_shape *works_of; /* which work a box of the whole block has: */
+    const struct work *work[BLOCK_POINTS_MAX];
+    struct code *codes_of[BLOCK_POINTS_MAX]; /* by work; NULL: its boxes are bounded one by one */
     struct wanted wanted;
     struct block *block; /* the caller's, or a part of it */
     int32_t *box_of;     /* of a part: which boxes; NULL of the whole */
@@ -77,9 +84,15 @@ static uint32_t of_reference(void *object, size_t place)
 struct box_blocks *box_blocks_new(const struct reads *reads)
 {
     struct box_blocks *b = xcalloc(1, sizeof *b);
+    const struct toml_model *m = reads->m;
     b->reads = reads;
-    b->m = reads->m;
-    b->deciding = reads_plan(reads) | (b->m->groups.has[GROUP_WORKLOAD] ? reads->of_group[GROUP_WORKLOAD] : 0);
+    b->m = m;
+    b->deciding = reads_plan(reads) | (m->groups.has[GROUP_WORKLOAD] ? reads->of_group[GROUP_WORKLOAD] : 0);
+    b->choices = xcalloc((size_t)m->n_inputs + 1, sizeof *b->choices);
+    for (int i = 0; i < m->n_inputs; i++)
+        if (m->inputs[i].kind == INPUT_FIELD && m->inputs[i].type == DSE_TYPE_ENUM) b->choices[b->n_choices++] = i;
+    b->key_size = (m->groups.has[GROUP_WORKLOAD] ? 2 * sizeof(struct dse_workload) : 0) + (size_t)b->n_choices * sizeof(int32_t);
+    b->key = xcalloc(1, b->key_size + 1);
     block_init(&b->part);
     return b;
 }
@@ -88,7 +101,6 @@ static void code_free(struct code *c)
 {
     if (!c) return;
     boxes_code_free(c->boxes);
-    free(c->elements);
     free(c);
 }
 
@@ -96,7 +108,10 @@ void box_blocks_free(struct box_blocks *b)
 {
     if (!b) return;
     for (int i = 0; i < b->n_codes; i++) code_free(b->codes[i]);
+    for (int i = 0; i < WORKS; i++) free(b->works[i].key), free(b->works[i].elements);
     block_release(&b->part);
+    free(b->choices);
+    free(b->key);
     free(b);
 }
 
@@ -115,7 +130,6 @@ static struct code *code_new(struct box_blocks *b, const struct plan *p)
     int n, *roots = wanted_roots(b->m, &b->wanted, p, &n);
     *c = (struct code){.plan = p, .wanted = b->wanted};
     c->boxes = boxes_code_new(&p->graph, roots, n, &(struct block_axes){b, of_input, of_groups, of_reference});
-    c->elements = xcalloc((size_t)p->n_inputs * BLOCK_POINTS_MAX + 1, sizeof *c->elements);
     free(roots);
     return c;
 }
@@ -124,7 +138,7 @@ static struct code *code_new(struct box_blocks *b, const struct plan *p)
 static bool is_held(const struct box_blocks *b, const struct code *c, int works)
 {
     for (int i = 0; i < works; i++)
-        if (b->works[i].code == c) return true;
+        if (b->codes_of[i] == c) return true;
     return false;
 }
 
@@ -153,29 +167,85 @@ static bool is_one_part(const struct box_blocks *b, const void *lo, const void *
            !dse_workload_parts_next(&parts, &more);
 }
 
-static void read_elements(const struct box_blocks *b, const struct code *c, int work, const void *lo, const void *hi)
+static void read_elements(const struct box_blocks *b, struct work *w, const void *lo, const void *hi)
 {
-    for (int i = 0; i < c->plan->n_inputs; i++) {
-        const struct plan_input *in = &c->plan->inputs[i];
-        if (in->element >= 0)
-            c->elements[(size_t)i * BLOCK_POINTS_MAX + (size_t)work] =
-                box_input(point_input(b->m, in, lo, &b->least), point_input(b->m, in, hi, &b->most));
+    w->elements = xcalloc((size_t)w->plan->n_inputs + 1, sizeof *w->elements);
+    for (int i = 0; i < w->plan->n_inputs; i++) {
+        const struct plan_input *in = &w->plan->inputs[i];
+        if (in->element >= 0) w->elements[i] = box_input(point_input(b->m, in, lo, &b->least), point_input(b->m, in, hi, &b->most));
     }
 }
 
-/* What work number `i` is, of the box of the block that has it. */
-static void find_work(struct box_blocks *b, int i)
+static void make_work(struct box_blocks *b, struct work *w, const void *lo, const void *hi)
 {
-    struct work *w = &b->works[i];
     struct signature s;
-    const void *lo, *hi;
-    b->boxes->ends(b->boxes->user, b->works_of->point_of[i], &lo, &hi);
-    w->code = NULL;
+    if (!w->key) w->key = xmalloc(b->key_size + 1);
+    memcpy(w->key, b->key, b->key_size);
+    free(w->elements);
+    w->elements = NULL;
+    w->plan = NULL;
     if (b->m->groups.has[GROUP_WORKLOAD] && !is_one_part(b, lo, hi, &w->part)) return;
     if (b->m->expands) dse_workload_part_expand(&w->part, -1, -1, &b->least, &b->most);
     signature_of(b->m->expands ? &b->least : NULL, &s);
-    w->code = find_code(b, plan_find_chosen(b->m, b->m->expands ? &b->least : NULL, &s, lo), i);
-    if (w->code && b->m->expands) read_elements(b, w->code, i, lo, hi);
+    w->plan = plan_find_chosen(b->m, b->m->expands ? &b->least : NULL, &s, lo);
+    if (b->m->expands) read_elements(b, w, lo, hi);
+}
+
+/* What tells one work from another: the workload at both ends, and the choices. */
+static void make_key(struct box_blocks *b, const void *lo, const void *hi)
+{
+    const size_t at = b->m->groups.offset[GROUP_WORKLOAD], size = sizeof(struct dse_workload);
+    char *to = b->key;
+    if (b->m->groups.has[GROUP_WORKLOAD]) {
+        memcpy(to, (const char *)lo + at, size);
+        memcpy(to + size, (const char *)hi + at, size);
+        to += 2 * size;
+    }
+    for (int i = 0; i < b->n_choices; i++)
+        memcpy(to + (size_t)i * sizeof(int32_t), (const char *)lo + b->m->inputs[b->choices[i]].offset, sizeof(int32_t));
+}
+
+static size_t hash_of(const char *key, size_t n)
+{
+    uint64_t h = 0, word;
+    for (size_t i = 0; i + sizeof word <= n; i += sizeof word) {
+        memcpy(&word, key + i, sizeof word);
+        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    for (size_t i = n / sizeof word * sizeof word; i < n; i++) h = (h ^ (unsigned char)key[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(h >> 32);
+}
+
+/* The work of a box of the block; NULL: there is no room for it beside the others of this block. */
+static const struct work *work_at(struct box_blocks *b, int box)
+{
+    const void *lo, *hi;
+    struct work *room = NULL;
+    b->boxes->ends(b->boxes->user, box, &lo, &hi);
+    make_key(b, lo, hi);
+    const size_t hash = hash_of(b->key, b->key_size);
+    for (size_t i = 0; i < WORK_TRIES; i++) {
+        struct work *w = &b->works[(hash + i) % WORKS];
+        if (w->key && memcmp(w->key, b->key, b->key_size) == 0) {
+            w->block = b->n_blocks;
+            return w;
+        }
+        if (w->block != b->n_blocks && (!room || w->block < room->block)) room = w;
+    }
+    if (!room) return NULL;
+    make_work(b, room, lo, hi);
+    room->block = b->n_blocks;
+    return room;
+}
+
+static void find_works(struct box_blocks *b)
+{
+    b->n_blocks++;
+    for (int i = 0; i < b->works_of->n; i++) {
+        b->work[i] = work_at(b, b->works_of->point_of[i]);
+        b->codes_of[i] = b->work[i] && b->work[i]->plan ? find_code(b, b->work[i]->plan, i) : NULL;
+    }
 }
 
 /* ---- what the graph reads ---------------------------------------------------------------------------------------------------- */
@@ -185,9 +255,9 @@ static int whole_of(const struct box_blocks *b, int box)
     return b->box_of ? b->box_of[box] : box;
 }
 
-static int work_of(const struct box_blocks *b, int box)
+static const struct work *work_of(const struct box_blocks *b, int box)
 {
-    return b->works_of->of_point[whole_of(b, box)];
+    return b->work[b->works_of->of_point[whole_of(b, box)]];
 }
 
 static int place_of_input(const struct plan *p, int what, int element)
@@ -203,13 +273,13 @@ static void read_input(void *object, const struct block_shape *s, int what, int 
     const struct plan_input direct = {0, what, element};
     const struct input *in = &b->m->inputs[what];
     if (element >= 0) {
-        const struct graph_range *of = b->code->elements + (size_t)place_of_input(b->code->plan, what, element) * BLOCK_POINTS_MAX;
-        for (int i = 0; i < s->n; i++) ret[i] = of[work_of(b, s->point_of[i])];
+        const int at = place_of_input(b->code->plan, what, element);
+        for (int i = 0; i < s->n; i++) ret[i] = work_of(b, s->point_of[i])->elements[at];
         return;
     }
     const bool of_workload = in->kind == INPUT_FIELD && reads_in_group(b->m, GROUP_WORKLOAD, in->offset);
     for (int i = 0; i < s->n; i++) {
-        const struct dse_workload_part *part = &b->works[work_of(b, s->point_of[i])].part;
+        const struct dse_workload_part *part = &work_of(b, s->point_of[i])->part;
         const void *lo, *hi;
         b->boxes->ends(b->boxes->user, whole_of(b, s->point_of[i]), &lo, &hi);
         ret[i] = of_workload ? box_input(point_workload_input(b->m, what, &part->lo), point_workload_input(b->m, what, &part->hi))
@@ -223,7 +293,7 @@ static struct groups_box groups_at(const struct box_blocks *b, int box)
     b->boxes->ends(b->boxes->user, whole_of(b, box), &lo, &hi);
     struct groups_box g = {groups_of(&b->m->groups, lo), groups_of(&b->m->groups, hi), NULL};
     if (b->m->groups.has[GROUP_WORKLOAD]) {
-        g.part = &b->works[work_of(b, box)].part;
+        g.part = &work_of(b, box)->part;
         g.lo.workload = &g.part->lo;
         g.hi.workload = &g.part->hi;
     }
@@ -340,7 +410,7 @@ static void run_part(struct box_blocks *b, struct code *code)
     part->n_axes = all->n_axes;
     memcpy(part->size, all->size, sizeof all->size);
     for (int box = 0; box < all->n; box++) {
-        if (b->works[b->works_of->of_point[box]].code != code) continue;
+        if (b->codes_of[b->works_of->of_point[box]] != code) continue;
         for (int axis = 0; axis < all->n_axes; axis++) part->at[axis][part->n] = all->at[axis][box];
         b->boxes_of_part[part->n++] = box;
     }
@@ -362,20 +432,18 @@ void box_blocks_run(struct box_blocks *b, const struct many_boxes *boxes, bool *
     b->floors = floors;
     b->ceilings = ceilings;
     b->works_of = block_shape(all, b->deciding & block_varying(all));
-    bool alike = true;
-    for (int i = 0; i < b->works_of->n; i++) {
-        find_work(b, i);
-        alike = alike && b->works[i].code == b->works[0].code;
-    }
-    if (alike && b->works[0].code) {
-        run_alike(b, b->works[0].code);
+    find_works(b);
+    bool alike = b->codes_of[0] != NULL;
+    for (int i = 1; i < b->works_of->n; i++) alike = alike && b->codes_of[i] == b->codes_of[0];
+    if (alike) {
+        run_alike(b, b->codes_of[0]);
         return;
     }
     for (int box = 0; box < all->n; box++)
-        if (!b->works[b->works_of->of_point[box]].code) run_one(b, box);
+        if (!b->codes_of[b->works_of->of_point[box]]) run_one(b, box);
     for (int i = 0; i < b->works_of->n; i++) {
-        bool first = b->works[i].code != NULL;
-        for (int k = 0; k < i && first; k++) first = b->works[k].code != b->works[i].code;
-        if (first) run_part(b, b->works[i].code);
+        bool first = b->codes_of[i] != NULL;
+        for (int k = 0; k < i && first; k++) first = b->codes_of[k] != b->codes_of[i];
+        if (first) run_part(b, b->codes_of[i]);
     }
 }
