@@ -153,12 +153,29 @@ static const uint8_t *places_of(struct boxes_code *c, const struct block_shape *
     return p->at;
 }
 
+/* One range for all combinations of a shape. */
+static const struct room *spread(const struct room *from, int n, struct room *to)
+{
+    const struct graph_range one = get(from, 0);
+    to->kind = from->kind;
+    to->has_none = from->has_none;
+    _Pragma("omp simd") for (int i = 0; i < n; i++)
+    {
+        to->lo[i] = one.lo;
+        to->hi[i] = one.hi;
+    }
+    for (int i = 0; i < n && to->has_none; i++) to->none[i] = one.none;
+    for (int i = 0; i < n && to->kind == KIND_ANY; i++) to->minus_zero[i] = one.minus_zero;
+    return to;
+}
+
 /* The ranges of an argument at the combinations of a shape: as they stand, or gathered into `to`. */
 static const struct room *argument(struct boxes_code *c, int node, const struct block_shape *s, struct room *to)
 {
     const struct node *n = &c->nodes[node];
     const struct room *from = n->v[0];
     if (n->shape == s) return from;
+    if (n->shape->n == 1) return spread(from, s->n, to);
     const uint8_t *at = places_of(c, n->shape, s);
     to->kind = from->kind;
     to->has_none = from->has_none;
