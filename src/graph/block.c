@@ -26,8 +26,8 @@ void block_release(struct block *b)
 
 enum { COUNTED = 4096 }; /* keys that have a table */
 
-/* Number the keys, which are below `all`, in the order of the points: `of` each, and the first that has each. Returns how many there
- * are. */
+/* Number the keys, which are below `all`, in the order of the points: `of` each, and the first that has each. Returns how many
+ * there are. */
 static int number_counted(const int64_t *key, int n, int64_t all, int32_t *of, int32_t *first)
 {
     int16_t table[COUNTED];

@@ -1,4 +1,4 @@
-/* Internal to src/graph: what blocks of points and blocks of boxes share: which nodes are computed and for how long they are kept. */
+/* Internal to src/graph: what blocks of points and of boxes share: which nodes are computed, and for how long they are kept. */
 #ifndef DSE_GRAPH_BLOCK_ORDER_H
 #define DSE_GRAPH_BLOCK_ORDER_H
 

@@ -1,4 +1,4 @@
-/* Many points or boxes of a lattice at once, for models that can: what a parameter does not change is computed once for all of them.
+/* Many points or boxes of a lattice at once, for models that can: what a parameter does not change is computed once for all.
  *
  * One thread has a worker. The numbers are those of check(), estimate() and bound(), to the bit. */
 #ifndef DSE_MODEL_MANY_H

@@ -1,5 +1,5 @@
-/* Internal to src/search: the search of one box, depth first. It stops wherever it needs bounds, and says of which boxes, so that its
- * walker (walker.h) bounds those of several walks at once. What it finds is the same whatever walks go on beside it. */
+/* Internal to src/search: the search of one box, depth first. It stops wherever it needs bounds, and says of which boxes, so that
+ * its walker (walker.h) bounds those of several walks at once. What it finds is the same whatever walks go on beside it. */
 #ifndef DSE_SEARCH_WALK_H
 #define DSE_SEARCH_WALK_H
 

@@ -32,8 +32,9 @@ struct bounds_lattice {
     void (*enclose)(const void *object, const uint32_t *lo, const uint32_t *hi, void *lo_params, void *hi_params);
 };
 void bounds_set_lattice(struct bounds *b, const struct bounds_lattice *l);
-/* Bound n boxes, at most BOUNDS_MANY_MAX: box i lies from lo[i] to hi[i], which have a place for each axis. A model that can bounds
- * them at once, and computes no more than what is wanted; another one bounds each by itself. The bounds are the same, to the bit. */
+/* Bound n boxes, at most BOUNDS_MANY_MAX: box i lies from lo[i] to hi[i], which have a place for each axis and stay until the next
+ * bounds_many. A model that can bounds them at once, and computes no more than what is wanted (NULL: all); another one bounds each
+ * by itself. The bounds are the same, to the bit. */
 enum { BOUNDS_MANY_MAX = 256 };
 void bounds_many(struct bounds *b, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted);
 /* Does the model bound them at once? Otherwise bounds_many takes as long as so many bounds_box. */

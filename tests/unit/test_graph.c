@@ -1,5 +1,5 @@
-/* Random graphs: a program for one point gives what a plain walk gives, to the bit, ranges hold all points of their box, and boxes of
- * a block have the ranges that each has by itself. */
+/* Random graphs: a program for one point gives what a plain walk gives, to the bit, ranges hold all points of their box, and boxes
+ * of a block have the ranges that each has by itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Bounds of boxes that are bounded at once are those of each by itself, to the bit, in random lattices of models in TOML, whatever is
- * wanted of them; and no point of a box is outside of its bounds. */
+/* Bounds of boxes that are bounded at once are those of each by itself, to the bit, in random lattices of models in TOML, whatever
+ * is wanted of them; and no point of a box is outside of its bounds. */
 #include "samples.h"
 #include "search_lattices.h"
 #include "toml_examples.h"
