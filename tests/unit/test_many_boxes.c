@@ -134,35 +134,41 @@ static void compare(struct bed *d, struct lattice_draw *draw, size_t n, const bo
     }
 }
 
-/* All metrics, and then the objectives alone. */
-static void find_columns(struct bed *d, bool objectives)
+/* What is asked for: all metrics, the objectives, or one metric alone. */
+enum asked { ASK_ALL, ASK_OBJECTIVES, ASK_ONE, ASKED = ASK_ONE + 4 };
+
+static void find_columns(struct bed *d, struct lattice_draw *draw, int asked)
 {
     size_t n;
     const struct column *columns = space_columns(d->sp, &n);
     assert_true(n <= COLUMNS_MAX);
     d->n_columns = 0;
-    for (size_t j = 0; objectives && j < d->b.sweep->n_objectives; j++)
+    for (size_t j = 0; asked == ASK_OBJECTIVES && j < d->b.sweep->n_objectives; j++)
         d->columns[d->n_columns++] = space_column(d->sp, d->b.sweep->objectives[j].column);
-    for (size_t c = 0; !objectives && c < n; c++)
+    for (size_t c = 0; asked != ASK_OBJECTIVES && c < n; c++)
         if ((columns[c].role == COLUMN_METRIC || columns[c].role == COLUMN_DERIVED) && columns[c].type == DSE_TYPE_F64)
             d->columns[d->n_columns++] = c;
+    if (asked < ASK_ONE) return;
+    d->columns[0] = d->columns[draw_below(draw, d->n_columns)];
+    d->n_columns = 1;
 }
 
 static bool compare_in(struct lattice_draw *draw, const char *text, struct counts *counts)
 {
     static struct bed d;
     const bool ok = open_bed(&d, text);
-    for (int objectives = 0; ok && objectives < 2; objectives++) {
-        find_columns(&d, objectives);
-        bool *wanted = bounds_wanted(d.many, d.columns, d.n_columns);
+    bool *wanted[ASKED] = {NULL}; /* as long as boxes are bounded */
+    for (int asked = 0; ok && asked < ASKED; asked++) {
+        find_columns(&d, draw, asked);
+        wanted[asked] = bounds_wanted(d.many, d.columns, d.n_columns);
         for (int halves = 0; halves < 2; halves++) {
             const size_t n = 1 + draw_below(draw, halves ? 40 : BOUNDS_MANY_MAX);
             draw_boxes(&d, draw, n, halves);
-            compare(&d, draw, n, wanted, counts);
+            compare(&d, draw, n, wanted[asked], counts);
         }
-        free(wanted);
     }
     close_bed(&d);
+    for (int asked = 0; asked < ASKED; asked++) free(wanted[asked]);
     return ok;
 }
 
