@@ -88,14 +88,27 @@ uint32_t block_varying(const struct block *b)
     return ret;
 }
 
-/* Combinations are found by a number that counts them through. Where there are too many of these, those of the axes so far that are
- * there are numbered anew. */
+/* The shape of the most of these axes, and of no others, that was asked for before this one; or NULL. */
+static const struct block_shape *part_of(const struct block *b, const struct block_shape *s)
+{
+    const struct block_shape *ret = NULL;
+    for (int i = 0; i < b->n_shapes && b->shapes[i] != s; i++) {
+        const uint32_t axes = b->shapes[i]->axes;
+        if ((axes & ~s->axes) == 0 && (!ret || __builtin_popcount(axes) > __builtin_popcount(ret->axes))) ret = b->shapes[i];
+    }
+    return ret;
+}
+
+/* Combinations are found by a number that counts them through, from those of a shape that is known. Where there are too many of
+ * these, those of the axes so far that are there are numbered anew. */
 static void fill(const struct block *b, struct block_shape *s)
 {
     const int64_t most = b->n < COUNTED / 16 ? 16 * b->n : COUNTED;
-    int64_t key[BLOCK_POINTS_MAX] = {0}, all = 1;
+    const struct block_shape *part = part_of(b, s);
+    int64_t key[BLOCK_POINTS_MAX] = {0}, all = part ? part->n : 1;
+    for (int i = 0; i < b->n && part; i++) key[i] = part->of_point[i];
     for (int a = 0; a < b->n_axes; a++) {
-        if (!(s->axes >> a & 1)) continue;
+        if (!((s->axes & ~(part ? part->axes : 0)) >> a & 1)) continue;
         if (all > most) {
             all = number_hashed(key, b->n, s->of_point, s->point_of);
             for (int i = 0; i < b->n; i++) key[i] = s->of_point[i];
