@@ -1,6 +1,7 @@
 #include "graph/block.h"
 
 #include "base/xalloc.h"
+#include "graph/block_order.h"
 
 #include <dse/num.h>
 
@@ -23,9 +24,53 @@ void block_release(struct block *b)
     block_init(b);
 }
 
+enum { COUNTED = 4096 }; /* keys that have a table */
+
+/* Number the keys, which are below `all`, in the order of the points: `of` each, and the first that has each. Returns how many
+ * there are. */
+static int number_counted(const int64_t *key, int n, int64_t all, int32_t *of, int32_t *first)
+{
+    int16_t table[COUNTED];
+    int ret = 0;
+    memset(table, 0xff, (size_t)all * sizeof *table);
+    for (int i = 0; i < n; i++) {
+        if (table[key[i]] < 0) {
+            first[ret] = i;
+            table[key[i]] = (int16_t)ret++;
+        }
+        of[i] = table[key[i]];
+    }
+    return ret;
+}
+
+/* The same of any keys. */
+static int number_hashed(const int64_t *key, int n, int32_t *of, int32_t *first)
+{
+    enum { SLOTS = 2 * BLOCK_POINTS_MAX };
+    int16_t table[SLOTS];
+    int ret = 0;
+    memset(table, 0xff, sizeof table);
+    for (int i = 0; i < n; i++) {
+        size_t slot = (uint64_t)key[i] * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (SLOTS - 1);
+        while (table[slot] >= 0 && key[first[table[slot]]] != key[i]) slot = (slot + 1) & (SLOTS - 1);
+        if (table[slot] < 0) {
+            first[ret] = i;
+            table[slot] = (int16_t)ret++;
+        }
+        of[i] = table[slot];
+    }
+    return ret;
+}
+
 void block_begin(struct block *b)
 {
     b->n_shapes = 0;
+}
+
+void block_number(struct block *b, int axis, const int64_t *keys)
+{
+    int32_t first[BLOCK_POINTS_MAX];
+    b->size[axis] = number_hashed(keys, b->n, b->at[axis], first);
 }
 
 static bool varies(const struct block *b, int axis)
@@ -43,39 +88,36 @@ uint32_t block_varying(const struct block *b)
     return ret;
 }
 
-/* Each point by itself. */
-static void fill_all(const struct block *b, struct block_shape *s)
+/* The shape of the most of these axes, and of no others, that was asked for before this one; or NULL. */
+static const struct block_shape *part_of(const struct block *b, const struct block_shape *s)
 {
-    s->n = b->n;
-    for (int i = 0; i < b->n; i++) s->of_point[i] = s->point_of[i] = i;
+    const struct block_shape *ret = NULL;
+    for (int i = 0; i < b->n_shapes && b->shapes[i] != s; i++) {
+        const uint32_t axes = b->shapes[i]->axes;
+        if ((axes & ~s->axes) == 0 && (!ret || __builtin_popcount(axes) > __builtin_popcount(ret->axes))) ret = b->shapes[i];
+    }
+    return ret;
 }
 
-/* Combinations are found by a number that counts them through; where there are too many of these, each point stands for itself. */
+/* Combinations are found by a number that counts them through, from those of a shape that is known. Where there are too many of
+ * these, those of the axes so far that are there are numbered anew. */
 static void fill(const struct block *b, struct block_shape *s)
 {
-    enum { COUNTED = 4096 };
-    int16_t table[COUNTED];
-    int32_t key[BLOCK_POINTS_MAX] = {0};
-    int64_t all = 1;
+    const int64_t most = b->n < COUNTED / 16 ? 16 * b->n : COUNTED;
+    const struct block_shape *part = part_of(b, s);
+    int64_t key[BLOCK_POINTS_MAX] = {0}, all = part ? part->n : 1;
+    for (int i = 0; i < b->n && part; i++) key[i] = part->of_point[i];
     for (int a = 0; a < b->n_axes; a++) {
-        if (!(s->axes >> a & 1)) continue;
-        all *= b->size[a];
-        if (all > COUNTED) {
-            fill_all(b, s);
-            return;
+        if (!((s->axes & ~(part ? part->axes : 0)) >> a & 1)) continue;
+        if (all > most) {
+            all = number_hashed(key, b->n, s->of_point, s->point_of);
+            for (int i = 0; i < b->n; i++) key[i] = s->of_point[i];
         }
+        all *= b->size[a];
         for (int i = 0; i < b->n; i++) key[i] = key[i] * b->size[a] + b->at[a][i];
     }
-    memset(table, 0xff, (size_t)all * sizeof *table);
-    s->n = 0;
-    for (int i = 0; i < b->n; i++) {
-        if (table[key[i]] < 0) {
-            s->point_of[s->n] = i;
-            table[key[i]] = (int16_t)s->n++;
-        }
-        s->of_point[i] = table[key[i]];
-    }
-    if (s->n == b->n) fill_all(b, s);
+    s->n =
+        all > most ? number_hashed(key, b->n, s->of_point, s->point_of) : number_counted(key, b->n, all, s->of_point, s->point_of);
 }
 
 const struct block_shape *block_shape(struct block *b, uint32_t axes)
@@ -95,8 +137,6 @@ const struct block_shape *block_shape(struct block *b, uint32_t axes)
 /* ---- code -------------------------------------------------------------------------------------------------------------------- */
 
 struct block_node {
-    uint32_t axes;
-    int last; /* node that reads it last; a root is never let go */
     const struct block_shape *shape;
     double *v[PRIMITIVE_RESULTS_MAX];  /* numbers; of a call, of each of its answers */
     double one[PRIMITIVE_RESULTS_MAX]; /* where the shape has one combination alone */
@@ -104,76 +144,19 @@ struct block_node {
 
 struct block_code {
     const struct graph *g;
-    int *order, n; /* nodes that are needed */
+    struct block_order order;
     struct block_node *nodes;
-    double **rooms; /* of BLOCK_POINTS_MAX numbers; the first n_free are free */
-    int n_free, n_rooms;
+    struct block_rooms rooms; /* of BLOCK_POINTS_MAX numbers */
 };
-
-static int results_of(const struct graph_node *n)
-{
-    return n->op == GRAPH_CALL ? primitives[n->what].n_results : 1;
-}
-
-static uint32_t axes_of_call(const struct block_code *c, const struct graph_node *n, const struct block_axes *axes)
-{
-    const struct primitive *p = &primitives[n->what];
-    uint32_t ret = axes->of_groups(axes->object, p->groups);
-    for (int k = 0; k < n->n_args; k++)
-        if (*p->arguments[k] == '@') ret |= axes->of_reference(axes->object, (size_t)c->g->nodes[n->args[k]].number);
-    return ret;
-}
-
-static uint32_t axes_of(const struct block_code *c, const struct graph_node *n, const struct block_axes *axes)
-{
-    if (n->op == GRAPH_INPUT) return axes->of_input(axes->object, n->what, n->element1 - 1);
-    uint32_t ret = n->op == GRAPH_CALL ? axes_of_call(c, n, axes) : 0;
-    for (int k = 0; k < n->n_args; k++) ret |= c->nodes[n->args[k]].axes;
-    return ret;
-}
 
 struct block_code *block_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes)
 {
     struct block_code *c = xcalloc(1, sizeof *c);
-    bool *needed = xcalloc((size_t)g->n + 1, sizeof *needed);
     c->g = g;
     c->nodes = xcalloc((size_t)g->n + 1, sizeof *c->nodes);
-    c->order = xcalloc((size_t)g->n + 1, sizeof *c->order);
-    for (int i = 0; i < g->n; i++) c->nodes[i].last = -1;
-    for (int i = 0; i < n; i++)
-        if (roots[i] >= 0) needed[roots[i]] = true, c->nodes[roots[i]].last = g->n;
-    for (int i = g->n - 1; i >= 0; i--)
-        for (int k = 0; needed[i] && k < g->nodes[i].n_args; k++) {
-            const int arg = g->nodes[i].args[k], by = g->nodes[i].op == GRAPH_RESULT ? c->nodes[i].last : i;
-            needed[arg] = true;
-            c->nodes[arg].last = c->nodes[arg].last < by ? by : c->nodes[arg].last;
-        }
-    for (int i = 0; i < g->n; i++) {
-        if (!needed[i]) continue;
-        c->nodes[i].axes = axes_of(c, &g->nodes[i], axes);
-        c->order[c->n++] = i;
-    }
-    free(needed);
+    c->rooms.size = BLOCK_POINTS_MAX * sizeof(double);
+    block_order_make(g, roots, n, axes, &c->order);
     return c;
-}
-
-/* ---- rooms ------------------------------------------------------------------------------------------------------------------- */
-
-/* Rooms in use stand behind the free ones, in any order: they are handed back by putting them in front. */
-static double *take_room(struct block_code *c)
-{
-    if (c->n_free > 0) return c->rooms[--c->n_free];
-    return xmalloc(BLOCK_POINTS_MAX * sizeof(double));
-}
-
-static void give_room(struct block_code *c, double *room)
-{
-    if (c->n_free == c->n_rooms) {
-        c->n_rooms = c->n_rooms ? 2 * c->n_rooms : 64;
-        c->rooms = xrealloc(c->rooms, (size_t)c->n_rooms, sizeof *c->rooms);
-        for (int i = c->n_free; i < c->n_rooms; i++) c->rooms[i] = NULL;
-    }
-    c->rooms[c->n_free++] = room;
 }
 
 static void let_go(struct block_code *c, int node)
@@ -181,19 +164,18 @@ static void let_go(struct block_code *c, int node)
     struct block_node *n = &c->nodes[node];
     const struct graph_node *of = &c->g->nodes[node];
     if (of->op == GRAPH_RESULT) return; /* its numbers are the call's */
-    for (int k = 0; k < results_of(of); k++)
-        if (n->v[k] && n->v[k] != &n->one[k]) give_room(c, n->v[k]);
-    for (int k = 0; k < results_of(of); k++) n->v[k] = NULL;
+    for (int k = 0; k < block_results(of); k++)
+        if (n->v[k] && n->v[k] != &n->one[k]) block_rooms_give(&c->rooms, n->v[k]);
+    for (int k = 0; k < block_results(of); k++) n->v[k] = NULL;
 }
 
 void block_code_free(struct block_code *c)
 {
     if (!c) return;
-    for (int i = 0; i < c->n; i++) let_go(c, c->order[i]);
-    for (int i = 0; i < c->n_free; i++) free(c->rooms[i]);
-    free(c->rooms);
+    for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]);
+    block_rooms_release(&c->rooms);
+    block_order_release(&c->order);
     free(c->nodes);
-    free(c->order);
     free(c);
 }
 
@@ -263,7 +245,8 @@ static void compute(struct block_code *c, int node, const struct block_source *s
     struct block_node *to = &c->nodes[node];
     double gathered[3][BLOCK_POINTS_MAX];
     const double *args[3] = {NULL};
-    for (int k = 0; k < results_of(n) && n->op != GRAPH_RESULT; k++) to->v[k] = to->shape->n == 1 ? &to->one[k] : take_room(c);
+    for (int k = 0; k < block_results(n) && n->op != GRAPH_RESULT; k++)
+        to->v[k] = to->shape->n == 1 ? &to->one[k] : block_rooms_take(&c->rooms);
     switch (n->op) {
     case GRAPH_CONSTANT: to->v[0][0] = n->number; return;
     case GRAPH_INPUT: source->input(source->object, to->shape, n->what, n->element1 - 1, to->v[0]); return;
@@ -276,29 +259,22 @@ static void compute(struct block_code *c, int node, const struct block_source *s
     operate((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
 }
 
-/* Whose room the numbers of a node stand in. */
-static int holder(const struct block_code *c, int node)
-{
-    const struct graph_node *n = &c->g->nodes[node];
-    return n->op == GRAPH_RESULT ? n->args[0] : node;
-}
-
 void block_run(struct block_code *c, struct block *b, const struct block_source *source)
 {
     const uint32_t varying = block_varying(b);
     const struct block_shape *last = NULL;
     uint32_t axes = 0;
-    for (int i = 0; i < c->n; i++) let_go(c, c->order[i]); /* of the last run */
-    for (int i = 0; i < c->n; i++) {
-        const int node = c->order[i];
+    for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]); /* of the last run */
+    for (int i = 0; i < c->order.n; i++) {
+        const int node = c->order.list[i];
         const struct graph_node *n = &c->g->nodes[node];
-        if (!last || c->nodes[node].axes != axes) last = block_shape(b, c->nodes[node].axes & varying);
-        axes = c->nodes[node].axes;
+        if (!last || c->order.axes[node] != axes) last = block_shape(b, c->order.axes[node] & varying);
+        axes = c->order.axes[node];
         c->nodes[node].shape = last;
         compute(c, node, source);
         for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
-            const int arg = holder(c, n->args[k]);
-            if (c->nodes[arg].last == node) let_go(c, arg);
+            const int arg = block_holder(c->g, n->args[k]);
+            if (c->order.last[arg] == node) let_go(c, arg);
         }
     }
 }

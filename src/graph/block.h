@@ -32,6 +32,8 @@ void block_init(struct block *b);
 void block_release(struct block *b);
 /* The points have been told anew: forget what was made of the last ones. */
 void block_begin(struct block *b);
+/* Stand the points on an axis by what they have there: their digits count the different keys through. */
+void block_number(struct block *b, int axis, const int64_t *keys);
 /* Axes that no point of the block differs in do not count. Valid until the next begin. */
 const struct block_shape *block_shape(struct block *b, uint32_t axes);
 uint32_t block_varying(const struct block *b);

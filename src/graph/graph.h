@@ -2,8 +2,8 @@
  *
  * A node is an operation on nodes before it, so that their order is one in which they can be computed. The same operation on the
  * same nodes is one node. What can be said at once is said at once: an operation on constants is a constant, and a choice whose
- * condition is known is one of its sides. No sum is written in another order, so that whatever runs a graph (run.h: one point,
- * block.h: many, box.h: intervals) gives the same bits.
+ * condition is known is one of its sides. No sum is written in another order, so that whatever runs a graph (program.h: one
+ * point, block.h: many, boxes.h: intervals) gives the same bits.
  *
  * Two kinds of graph are made of the same nodes. That of a model has loops (SUM, MOST, LEAST over the elements of a domain) and
  * numbers of "the element that the loop is at"; unroll.h makes of it the graph of one list of operators, which has neither. */

@@ -51,8 +51,8 @@ static inline int64_t mean_context(const struct dse_request *r)
 {
     return r->prompt + (r->generate + 1) / 2;
 }
-/* Groups whose parameters are the same at both points: 1 << enum group, or-ed. */
-unsigned groups_same(const struct group_places *g, const void *lo, const void *hi);
+/* Which of these groups have the same parameters at both points: 1 << enum group, or-ed. */
+unsigned groups_same(const struct groups *a, const struct groups *b, unsigned groups);
 /* The ends of a box whose workload is one part: dse/workload_box.h. `part`: NULL without the group workload. */
 struct groups_box {
     struct groups lo, hi;

@@ -51,13 +51,13 @@ bool groups_has(const struct group_places *g, unsigned groups)
     return true;
 }
 
-unsigned groups_same(const struct group_places *g, const void *lo, const void *hi)
+unsigned groups_same(const struct groups *a, const struct groups *b, unsigned groups)
 {
+    const void *const of_a[GROUPS] = {a->workload, a->request, a->memory, a->cache, a->economics, a->links};
+    const void *const of_b[GROUPS] = {b->workload, b->request, b->memory, b->cache, b->economics, b->links};
     unsigned ret = 0;
-    for (int i = 0; i < GROUPS; i++) {
-        const size_t at = g->offset[i];
-        if (g->has[i] && memcmp((const char *)lo + at, (const char *)hi + at, group_rows[i].size) == 0) ret |= 1u << i;
-    }
+    for (int i = 0; i < GROUPS; i++)
+        if (groups >> i & 1 && of_a[i] && memcmp(of_a[i], of_b[i], group_rows[i].size) == 0) ret |= 1u << i;
     return ret;
 }
 

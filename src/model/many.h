@@ -1,6 +1,6 @@
-/* Many points of a lattice at once, for models that can: what a parameter does not change is computed once for all of them.
+/* Many points or boxes of a lattice at once, for models that can: what a parameter does not change is computed once for all.
  *
- * One thread has a worker. The numbers are those of check() and estimate(), to the bit. */
+ * One thread has a worker. The numbers are those of check(), estimate() and bound(), to the bit. */
 #ifndef DSE_MODEL_MANY_H
 #define DSE_MODEL_MANY_H
 
@@ -19,6 +19,15 @@ struct many_points {
     void *user;
     const bool *wanted; /* by metric, as in the schema: which are read; NULL: all. The others are not defined */
 };
+/* Boxes of a block, whose digits count the intervals of an axis through (graph/boxes.h), and the parameters that enclose the points
+ * of each, resolved. */
+struct many_boxes {
+    struct block *block;
+    void (*ends)(void *user, int box, const void **ret_lo, const void **ret_hi); /* asked of some of the boxes */
+    void *user;
+    const bool *wanted; /* as of points */
+    size_t stride;      /* from the floors of a box to those of the next, and the ceilings */
+};
 
 struct many_worker;
 struct many {
@@ -30,6 +39,8 @@ struct many {
     uint32_t (*of_param)(const struct many_worker *w, size_t offset);
     /* The axes that stand() depends on. */
     uint32_t (*standing)(const struct many_worker *w);
+    /* possible[i]: what bound() says of box i, and where it is true its floors and ceilings of what is wanted. */
+    void (*bound)(struct many_worker *w, const struct many_boxes *boxes, bool *possible, void *floors, void *ceilings);
     const void *object;
 };
 

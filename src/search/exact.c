@@ -225,6 +225,13 @@ static void gather(struct search *s, const uint32_t *groups, struct walk_result 
     }
 }
 
+/* How many boxes of a round a thread takes at a time: enough that bounds are asked for together, and that each thread has some. */
+static int boxes_at_a_time(const struct search *s, int n)
+{
+    const int most = (int)walker_width(s->walkers[0]), share = n / (2 * s->threads);
+    return share < 1 ? 1 : share < most ? share : most;
+}
+
 static void do_round(struct search *s)
 {
     struct box *boxes[ROUND];
@@ -238,8 +245,10 @@ static void do_round(struct search *s)
         groups[n] = boxes[n]->group;
         n++;
     }
+    const int width = boxes_at_a_time(s, n);
 #pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
-    for (int i = 0; i < n; i++) walker_run(s->walkers[omp_get_thread_num()], boxes[i], walk, &results[i]);
+    for (int i = 0; i < n; i += width)
+        walker_run(s->walkers[omp_get_thread_num()], boxes + i, (size_t)(n - i < width ? n - i : width), walk, results + i);
     for (int i = 0; i < n; i++) free(boxes[i]);
     gather(s, groups, results, (size_t)n);
 }

@@ -7,8 +7,9 @@
  * gains. A box of a few points is evaluated.
  *
  * Work is done in rounds: so many boxes, each searched to a fixed depth of work against the incumbents from before the round, on
- * whichever thread is free. What was found is put together in the order of the boxes. So the front, its boxes and all counts are
- * the same from any number of threads, unless the search is stopped.
+ * whichever thread is free, several of them side by side where a model bounds many boxes at once (walk.h). What was found is put
+ * together in the order of the boxes. So the front, its boxes and all counts are the same from any number of threads, unless the
+ * search is stopped.
  *
  * Where several points have the same objectives within the tolerance, one of them is on the front. */
 #ifndef DSE_SEARCH_EXACT_H
@@ -42,7 +43,7 @@ struct exact_result {
     struct certificate_row *front;  /* by space and point; values behind `values` */
     size_t n_front;
     double *values;
-    uint64_t bounds; /* boxes that were bounded */
+    uint64_t bounds; /* boxes that were bounded, also those that a cut beside them made needless */
     double points;   /* of all lattices */
     struct box_log **logs;
     size_t n_logs;

@@ -1,4 +1,4 @@
-/* Internal to src/search: one thread's walk through a box of a lattice, depth first. */
+/* Internal to src/search: one thread that searches boxes of lattices, several at a time (walk.h). */
 #ifndef DSE_SEARCH_WALKER_H
 #define DSE_SEARCH_WALKER_H
 
@@ -37,10 +37,15 @@ struct walk_frame {
 /* A box that waits. costs: what each objective is at least, -INFINITY where nothing is known. */
 struct box {
     uint32_t space, group;
+    bool is_bounded; /* the costs are what its own bound says, and no more than that of a larger box */
     double costs[FRONT_OBJECTIVES_MAX];
     uint32_t ends[]; /* axes_max of lo, then of hi */
 };
 struct box *box_new(const struct walk_frame *f);
+static inline size_t box_bytes(const struct walk_frame *f)
+{
+    return sizeof(struct box) + 2 * f->axes_max * sizeof(uint32_t);
+}
 static inline uint32_t *box_lo(struct box *b)
 {
     return b->ends;
@@ -68,8 +73,12 @@ struct walk_counts {
 struct walker;
 struct walker *walker_new(const struct walk_frame *f);
 void walker_free(struct walker *w);
-/* Search a box until it is decided or so many boxes have been looked at, against its group's archive and what this walk meets. */
-void walker_run(struct walker *w, struct box *b, size_t boxes, struct walk_result *ret);
+/* Search boxes until each is decided or so many boxes of it have been looked at, against its group's archive and what its own walk
+ * meets. They are bounded together: what comes of each is the same whatever others go on beside it. */
+enum { WALKS_MAX = 32 };
+void walker_run(struct walker *w, struct box *const *b, size_t n, size_t boxes, struct walk_result *ret);
+/* How many boxes a walker should be given at a time. */
+size_t walker_width(const struct walker *w);
 /* Evaluate one point: its costs. False when it is infeasible or has no value for an objective, and at a bug of the model. */
 bool walker_evaluate(struct walker *w, uint32_t space, uint64_t point, double *costs);
 /* Log a box that stays open, or one that is closed since a point covers its costs. */

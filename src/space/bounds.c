@@ -1,7 +1,7 @@
 #include "space/bounds.h"
 
 #include "base/xalloc.h"
-#include "space/space_internal.h"
+#include "space/many_boxes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,10 @@ struct bounds {
     struct runner *runner;
     struct comparer *comparer; /* NULL: no baseline */
     void *floor, *ceiling;     /* of the last box; the ratios behind the model's metrics */
-    size_t size;               /* of each */
     struct expr_box box;       /* the last one */
+    void *own_floor, *own_ceiling;
+    bool reads_params;          /* of a box: by an expression or the baseline */
+    struct boxes_at_work *many; /* NULL: without a lattice */
 };
 
 static struct expr **compile_all(const struct space *sp, const struct named_expr *list, const bool *applies, size_t n)
@@ -28,19 +30,31 @@ static struct expr **compile_all(const struct space *sp, const struct named_expr
     return exprs;
 }
 
+static bool has_any(struct expr *const *exprs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (exprs[i]) return true;
+    return false;
+}
+
 struct bounds *bounds_new(const struct space *sp)
 {
     struct bounds *b = xcalloc(1, sizeof *b);
     b->space = sp;
     b->constraints = compile_all(sp, sp->sweep->constraints, sp->constraint_applies, sp->sweep->n_constraints);
     b->derived = compile_all(sp, sp->sweep->derived, sp->derived_applies, sp->sweep->n_derived);
-    b->size = space_metrics_size(sp);
-    b->floor = xcalloc(1, b->size);
-    b->ceiling = xcalloc(1, b->size);
+    b->floor = b->own_floor = xcalloc(1, space_metrics_size(sp));
+    b->ceiling = b->own_ceiling = xcalloc(1, space_metrics_size(sp));
     struct sim_options options = {.events_max = RUNNER_EVENTS_MAX};
     b->runner = runner_new(FIDELITY_CLOSED_FORM, &options);
     if (sp->baseline) b->comparer = comparer_new(sp->baseline, b->runner);
+    b->reads_params = b->comparer || has_any(b->constraints, sp->sweep->n_constraints) || has_any(b->derived, sp->sweep->n_derived);
     return b;
+}
+
+void bounds_set_lattice(struct bounds *b, const struct bounds_lattice *l)
+{
+    b->many = boxes_at_work_new(b->space, l);
 }
 
 static void free_all(struct expr **exprs, size_t n)
@@ -56,32 +70,13 @@ void bounds_free(struct bounds *b)
     free_all(b->derived, b->space->sweep->n_derived);
     comparer_free(b->comparer);
     runner_free(b->runner);
-    free(b->floor);
-    free(b->ceiling);
+    boxes_at_work_free(b->many);
+    free(b->own_floor);
+    free(b->own_ceiling);
     free(b);
 }
 
 /* ---- a box ----------------------------------------------------------------------------------------------------------------- */
-
-/* Can metrics be bounded at all? A row over a mix of requests is a mean of several points. */
-static bool has_bound(const struct space *sp)
-{
-    return sp->model->desc->bound && !sp->mix;
-}
-
-static void know_nothing(struct bounds *b)
-{
-    for (size_t i = 0; i < b->space->metrics.n; i++) {
-        const struct field *f = &b->space->metrics.fields[i];
-        if (f->type == DSE_TYPE_F64) {
-            field_set(f, b->floor, (struct value){.f64 = (double)NAN});
-            field_set(f, b->ceiling, (struct value){.f64 = (double)NAN});
-        } else if (f->type == DSE_TYPE_I64) {
-            field_set(f, b->floor, (struct value){.i64 = INT64_MIN});
-            field_set(f, b->ceiling, (struct value){.i64 = INT64_MAX});
-        }
-    }
-}
 
 static void bound_ratios(struct bounds *b)
 {
@@ -109,14 +104,9 @@ static bool is_over_budget(const struct bounds *b, size_t *ret_constraint)
     return false;
 }
 
-enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size_t *ret_constraint)
+/* What the sweep says of the last box. */
+static enum bounds_of judge(struct bounds *b, size_t *ret_constraint)
 {
-    const struct dse_model *model = b->space->model->desc;
-    memset(b->floor, 0, b->size);
-    memset(b->ceiling, 0, b->size);
-    b->box = (struct expr_box){lo, hi, b->floor, b->ceiling};
-    know_nothing(b); /* of what the model's bound does not set */
-    if (has_bound(b->space) && !model->bound(lo, hi, b->floor, b->ceiling)) return BOUNDS_IMPOSSIBLE;
     if (b->comparer) bound_ratios(b);
     for (size_t i = 0; i < b->space->sweep->n_constraints; i++) {
         if (!b->constraints[i]) continue;
@@ -126,6 +116,39 @@ enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size
         return BOUNDS_REFUSED;
     }
     return is_over_budget(b, ret_constraint) ? BOUNDS_REFUSED : BOUNDS_SOME;
+}
+
+enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size_t *ret_constraint)
+{
+    b->floor = b->own_floor;
+    b->ceiling = b->own_ceiling;
+    b->box = (struct expr_box){lo, hi, b->floor, b->ceiling};
+    return box_bound(b->space, lo, hi, b->floor, b->ceiling) ? judge(b, ret_constraint) : BOUNDS_IMPOSSIBLE;
+}
+
+/* ---- many boxes ------------------------------------------------------------------------------------------------------------ */
+
+void bounds_many(struct bounds *b, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted)
+{
+    boxes_at_work_run(b->many, lo, hi, n, wanted);
+}
+
+bool bounds_are_at_once(const struct bounds *b)
+{
+    return boxes_are_at_once(b->many);
+}
+
+enum bounds_of bounds_take(struct bounds *b, size_t i, size_t *ret_constraint)
+{
+    if (!boxes_at_work_possible(b->many, i, &b->floor, &b->ceiling)) return BOUNDS_IMPOSSIBLE;
+    b->box = (struct expr_box){.floor = b->floor, .ceiling = b->ceiling};
+    if (b->reads_params) boxes_at_work_ends(b->many, (int)i, &b->box.lo, &b->box.hi);
+    return judge(b, ret_constraint);
+}
+
+bool *bounds_wanted(const struct bounds *b, const size_t *columns, size_t n)
+{
+    return space_wanted(b->space, columns, n);
 }
 
 /* ---- columns --------------------------------------------------------------------------------------------------------------- */

@@ -24,6 +24,26 @@ enum bounds_of {
 /* Bound the box of all points p with lo <= p <= hi, number by number, resolved, everything else the same (dse_model.bound). Of
  * BOUNDS_REFUSED *ret_constraint is the constraint; of BOUNDS_SOME bounds_column has values. No allocation. */
 enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size_t *ret_constraint);
+
+/* Many boxes between places on the axes of the space's grid. */
+struct bounds_lattice {
+    const void *object;
+    /* The parameters that enclose the points of a box, resolved. */
+    void (*enclose)(const void *object, const uint32_t *lo, const uint32_t *hi, void *lo_params, void *hi_params);
+};
+void bounds_set_lattice(struct bounds *b, const struct bounds_lattice *l);
+/* Bound n boxes, at most BOUNDS_MANY_MAX: box i lies from lo[i] to hi[i], which have a place for each axis and stay until the next
+ * bounds_many. A model that can bounds them at once, and computes no more than what is wanted (NULL: all); another one bounds each
+ * by itself. The bounds are the same, to the bit. */
+enum { BOUNDS_MANY_MAX = 256 };
+void bounds_many(struct bounds *b, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted);
+/* Does the model bound them at once? Otherwise bounds_many takes as long as so many bounds_box. */
+bool bounds_are_at_once(const struct bounds *b);
+/* Make one of them the last box, as bounds_box does. */
+enum bounds_of bounds_take(struct bounds *b, size_t i, size_t *ret_constraint);
+/* What is wanted where bounds of these columns are read. The caller frees it behind the last bounds_many. */
+bool *bounds_wanted(const struct bounds *b, const size_t *columns, size_t n);
+
 /* Bounds of a column of the last box: F64 and I64 metrics, ratios, derived columns. */
 struct dse_interval bounds_column(struct bounds *b, size_t column);
 

@@ -7,7 +7,6 @@
 #include "space/many_points.h"
 #include "space/margin.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -466,40 +465,9 @@ static struct row scan_point(struct evaluator *e, const struct point_scan *what,
     return reason ? (struct row){.reason = reason} : judge_point(e);
 }
 
-/* Does the expression name it? */
-static bool mentions(const char *expr, const char *name)
-{
-    const size_t n = strlen(name);
-    for (const char *at = strstr(expr, name); at; at = strstr(at + 1, name)) {
-        const bool begins = at == expr || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        if (begins && !(isalnum((unsigned char)at[n]) || at[n] == '_')) return true;
-    }
-    return false;
-}
-
-static bool is_mentioned(const struct sweep_file *s, const char *name)
-{
-    for (size_t i = 0; i < s->n_constraints; i++)
-        if (mentions(s->constraints[i].expr, name)) return true;
-    for (size_t i = 0; i < s->n_derived; i++)
-        if (mentions(s->derived[i].expr, name)) return true;
-    return false;
-}
-
-/* The metrics of the model that a scan reads: its columns, those of expressions and budgets; a baseline is compared by any. */
 static const bool *wanted_of(struct evaluator *e, const struct point_scan *what)
 {
-    const struct space *sp = e->space;
-    const struct schema *metrics = &sp->model->metrics;
-    if (e->wanted) return e->wanted;
-    e->wanted = xcalloc(metrics->n + 1, sizeof *e->wanted);
-    for (size_t i = 0; i < metrics->n; i++) {
-        const struct field *f = &metrics->fields[i];
-        e->wanted[i] = e->comparer || is_mentioned(sp->sweep, f->name);
-        for (size_t k = 0; k < what->n_columns; k++)
-            e->wanted[i] |= what->columns[k] != SIZE_MAX && strcmp(sp->columns[what->columns[k]].name, f->name) == 0;
-        for (int k = 0; k < BUDGET_METRICS; k++) e->wanted[i] |= sp->budgeted[k] && strcmp(sp->budgeted[k]->name, f->name) == 0;
-    }
+    if (!e->wanted) e->wanted = space_wanted(e->space, what->columns, what->n_columns);
     return e->wanted;
 }
 

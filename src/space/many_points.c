@@ -21,14 +21,6 @@ struct many_at_work {
     const char *reasons[BLOCK_POINTS_MAX];
 };
 
-static void add_axis(const struct space *sp, size_t a, uint32_t *axes)
-{
-    const struct axis *axis = &sp->axes[a];
-    const struct schema *params = &sp->model->params;
-    axes[schema_index(params, axis->field)] |= 1u << a;
-    for (size_t i = 0; i < axis->follows.n; i++) axes[schema_index(params, axis->follows.follows[i].to)] |= 1u << a;
-}
-
 struct many_at_work *many_at_work_new(const struct space *sp)
 {
     const struct many *many = sp->model->many;
@@ -38,8 +30,7 @@ struct many_at_work *many_at_work_new(const struct space *sp)
     struct many_at_work *w = xcalloc(1, sizeof *w);
     w->space = sp;
     w->many = many;
-    w->axes = xcalloc(sp->model->params.n + 1, sizeof *w->axes);
-    for (size_t a = 0; a < sp->n_axes; a++) add_axis(sp, a, w->axes);
+    w->axes = space_setters(sp);
     w->lattice = (struct many_lattice){(int)sp->n_axes, w->axes};
     w->worker = many->worker_new(many->object, &w->lattice);
     while (w->n_params < sp->n_columns && sp->columns[w->n_params].role == COLUMN_PARAM) w->n_params++;

@@ -88,6 +88,12 @@ bool space_check_equal(const struct space *sp, struct diags *diags);
 /* Which expressions of the sweep apply to this model (space.h): sets both lists. */
 void space_find_applying(struct space *sp);
 
+/* Which of the model's metrics are read, by place in the schema: those of these columns, of expressions and of budgets; of a
+ * baseline any. The caller frees it. */
+bool *space_wanted(const struct space *sp, const size_t *columns, size_t n);
+/* By parameter the axes of a grid (bits) that may set it, before resolve(). It has at most BLOCK_AXES_MAX. The caller frees it. */
+uint32_t *space_setters(const struct space *sp);
+
 /* Set the twins of a space whose axes are made; free them. */
 void space_find_twins(struct space *sp);
 void space_free_twins(struct space *sp);

@@ -28,11 +28,8 @@ static void load(const struct box *b)
 {
     for (int i = 0; i < b->plan->n_main; i++) {
         const struct plan_input *in = &b->plan->inputs[i];
-        const double x = box_input(b->m, in, b->groups.lo.params, &b->least, false),
-                     y = box_input(b->m, in, b->groups.hi.params, &b->most, true);
-        b->range[in->slot] = isnan(x) || isnan(y)
-                                 ? range_unknown
-                                 : (struct graph_range){dse_min(x, y), dse_max(x, y), false, signbit(x) || signbit(y)};
+        b->range[in->slot] = box_input(box_end(b->m, in, b->groups.lo.params, &b->least, false),
+                                       box_end(b->m, in, b->groups.hi.params, &b->most, true));
     }
 }
 
@@ -108,10 +105,12 @@ static struct graph_range range_at(void *object, int equation)
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------------------- */
 
-static struct graph_range of(const struct box_ranges *b, int equation)
-{
-    return equation < 0 ? range_unknown : b->at(b->object, equation);
-}
+/* What the common metrics follow from. */
+struct step {
+    const struct toml_model *m;
+    const struct groups_box *groups;
+    const struct graph_range *totals;
+};
 
 /* Of the points that have a number; what is no number is not stored, and neither is what is infinite. */
 static struct dse_interval numbers(struct graph_range r)
@@ -119,49 +118,51 @@ static struct dse_interval numbers(struct graph_range r)
     return range_is_nothing(r) ? dse_unbounded : dse_iv(r.lo, r.hi);
 }
 
-static struct dse_interval total(const struct box_ranges *b, enum total t, double scale)
+static struct dse_interval total(const struct step *s, enum total t, double scale)
 {
-    const struct dse_interval v = numbers(of(b, b->m->totals[t]));
+    const struct dse_interval v = numbers(s->totals[t]);
     return scale == 1 ? v : dse_iv_scale(v, scale);
 }
 
-static struct dse_interval tokens_of(const struct box_ranges *b)
+static struct dse_interval tokens_of(const struct step *s)
 {
-    return b->m->totals[TOTAL_TOKENS] < 0 ? dse_workload_part_tokens(b->groups->part) : total(b, TOTAL_TOKENS, 1);
+    return s->m->totals[TOTAL_TOKENS] < 0 ? dse_workload_part_tokens(s->groups->part) : total(s, TOTAL_TOKENS, 1);
 }
 
 /* The bills of both ends. False: nothing is known of them. */
-static bool bills(const struct box_ranges *b, struct dse_bill *lo, struct dse_bill *hi)
+static bool bills(const struct step *s, struct dse_bill *lo, struct dse_bill *hi)
 {
-    if (b->m->totals[TOTAL_DIE] < 0) return false;
-    const struct graph_range node = of(b, b->m->totals[TOTAL_NODE]);
-    const struct dse_interval die = total(b, TOTAL_DIE, 1e6);
-    struct dse_interval chips = total(b, TOTAL_CHIPS, 1);
-    if (b->m->totals[TOTAL_CHIPS] < 0 && b->groups->part)
-        chips = dse_iv((double)dse_workload_chips(&b->groups->part->lo), (double)dse_workload_chips(&b->groups->part->hi));
-    else if (b->m->totals[TOTAL_CHIPS] < 0)
+    if (s->m->totals[TOTAL_DIE] < 0) return false;
+    const struct graph_range node = s->totals[TOTAL_NODE];
+    const struct dse_interval die = total(s, TOTAL_DIE, 1e6);
+    struct dse_interval chips = total(s, TOTAL_CHIPS, 1);
+    if (s->m->totals[TOTAL_CHIPS] < 0 && s->groups->part)
+        chips = dse_iv((double)dse_workload_chips(&s->groups->part->lo), (double)dse_workload_chips(&s->groups->part->hi));
+    else if (s->m->totals[TOTAL_CHIPS] < 0)
         chips = dse_iv_of(1);
     if (node.none || node.lo != node.hi || isinf(die.hi) || isinf(chips.hi)) return false;
     const double nm = nm_of_metres(node.lo);
-    *lo = dse_bill_of_chip(b->groups->lo.economics, chips.lo, die.lo, nm, b->groups->lo.memory);
-    *hi = dse_bill_of_chip(b->groups->hi.economics, chips.hi, die.hi, nm, b->groups->hi.memory);
+    *lo = dse_bill_of_chip(s->groups->lo.economics, chips.lo, die.lo, nm, s->groups->lo.memory);
+    *hi = dse_bill_of_chip(s->groups->hi.economics, chips.hi, die.hi, nm, s->groups->hi.memory);
     return true;
 }
 
-static void common(const struct box_ranges *b, struct dse_common *floor, struct dse_common *ceiling)
+void box_common(const struct toml_model *m, const struct groups_box *g, const struct graph_range *totals, bool with_bill,
+                struct dse_common *floor, struct dse_common *ceiling)
 {
+    const struct step s = {m, g, totals};
     struct dse_totals_bound t = dse_totals_unknown();
     struct dse_bill lo, hi;
-    t.tokens = tokens_of(b);
-    t.seconds = total(b, TOTAL_TIME, 1);
-    t.attention_s = total(b, TOTAL_ATTENTION, 1);
-    t.joules = total(b, TOTAL_ENERGY, 1);
-    t.bytes = total(b, TOTAL_BYTES, 1);
-    t.ops = total(b, TOTAL_OPS, 1);
-    t.peak_ops = total(b, TOTAL_PEAK_OPS, 1);
-    t.peak_bytes = total(b, TOTAL_PEAK_BYTES, 1);
-    t.area_mm2 = total(b, TOTAL_AREA, 1e6);
-    if (bills(b, &lo, &hi)) {
+    t.tokens = tokens_of(&s);
+    t.seconds = total(&s, TOTAL_TIME, 1);
+    t.attention_s = total(&s, TOTAL_ATTENTION, 1);
+    t.joules = total(&s, TOTAL_ENERGY, 1);
+    t.bytes = total(&s, TOTAL_BYTES, 1);
+    t.ops = total(&s, TOTAL_OPS, 1);
+    t.peak_ops = total(&s, TOTAL_PEAK_OPS, 1);
+    t.peak_bytes = total(&s, TOTAL_PEAK_BYTES, 1);
+    t.area_mm2 = total(&s, TOTAL_AREA, 1e6);
+    if (with_bill && bills(&s, &lo, &hi)) {
         t.bill_lo = &lo;
         t.bill_hi = &hi;
     }
@@ -169,33 +170,28 @@ static void common(const struct box_ranges *b, struct dse_common *floor, struct 
     dse_common_bound(&t, floor, ceiling);
 }
 
-static void own(const struct box_ranges *b, void *floor, void *ceiling)
+void box_own(const struct own_metric *own, struct graph_range r, void *floor, void *ceiling)
 {
-    for (int i = 0; i < b->m->n_own; i++) {
-        const struct own_metric *o = &b->m->own[i];
-        const struct graph_range r = of(b, o->equation);
-        double *lo = (double *)(void *)((char *)floor + o->offset), *hi = (double *)(void *)((char *)ceiling + o->offset);
-        if (!range_is_nothing(r)) dse_bound_set(lo, hi, dse_iv(r.lo / o->scale, r.hi / o->scale));
-    }
+    double *lo = (double *)(void *)((char *)floor + own->offset), *hi = (double *)(void *)((char *)ceiling + own->offset);
+    const struct dse_interval known = range_is_nothing(r) ? dse_unbounded : dse_iv(r.lo / own->scale, r.hi / own->scale);
+    dse_bound_set(lo, hi, known);
+}
+
+bool box_refuses(struct graph_range holds)
+{
+    return range_is_nothing(holds) || (holds.lo == 0 && holds.hi == 0);
 }
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------------- */
 
-/* Does the file's check refuse all points? */
-static bool is_refused(const struct box_ranges *b)
-{
-    for (int i = 0; i < b->m->check.n; i++) {
-        const struct graph_range holds = of(b, b->m->check.list[i].equation);
-        if (range_is_nothing(holds) || (holds.lo == 0 && holds.hi == 0)) return true;
-    }
-    return false;
-}
-
 bool box_metrics(const struct box_ranges *b, void *floor, void *ceiling)
 {
-    if (is_refused(b)) return false;
-    common(b, floor, ceiling);
-    own(b, floor, ceiling);
+    struct graph_range totals[TOTALS];
+    for (int i = 0; i < b->m->check.n; i++)
+        if (box_refuses(b->at(b->object, b->m->check.list[i].equation))) return false;
+    for (int i = 0; i < TOTALS; i++) totals[i] = b->m->totals[i] < 0 ? range_unknown : b->at(b->object, b->m->totals[i]);
+    box_common(b->m, b->groups, totals, true, floor, ceiling);
+    for (int i = 0; i < b->m->n_own; i++) box_own(&b->m->own[i], b->at(b->object, b->m->own[i].equation), floor, ceiling);
     return true;
 }
 
@@ -206,7 +202,7 @@ static bool bound_part(const struct toml_model *m, const void *lo, const void *h
     struct signature s;
     b->m = m;
     b->groups = (struct groups_box){groups_of(&m->groups, lo), groups_of(&m->groups, hi), part};
-    b->same = groups_same(&m->groups, lo, hi);
+    b->same = groups_same(&b->groups.lo, &b->groups.hi, ~0u);
     if (m->expands) dse_workload_part_expand(part, -1, -1, &b->least, &b->most);
     signature_of(m->expands ? &b->least : NULL, &s);
     b->plan = plan_find_chosen(m, m->expands ? &b->least : NULL, &s, lo);
@@ -228,12 +224,18 @@ static _Thread_local struct {
     double context[2];
 } bounded;
 
-double box_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list, bool hi)
+double box_end(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list, bool hi)
 {
     const struct input *in = &m->inputs[i->what];
     const size_t context = m->groups.offset[GROUP_WORKLOAD] + offsetof(struct dse_workload, context);
     if (bounded.generates && in->kind == INPUT_FIELD && in->offset == context) return bounded.context[hi];
     return point_input(m, i, params, list);
+}
+
+bool box_generates(const struct toml_model *m, const void *lo, const void *hi)
+{
+    const struct groups l = groups_of(&m->groups, lo), h = groups_of(&m->groups, hi);
+    return l.workload && l.request && l.workload->phase == DSE_DECODE && h.request->generate > 0;
 }
 
 /* The contexts of the steps of a box with generations: of single steps those of the parameters, of others the means. */
@@ -263,7 +265,7 @@ static bool bound(const struct toml_model *m, bool walked, const void *lo, const
     const struct groups l = groups_of(&m->groups, lo), h = groups_of(&m->groups, hi);
     bounded.m = m;
     bounded.walked = walked;
-    bounded.generates = l.workload && l.request && l.workload->phase == DSE_DECODE && h.request->generate > 0;
+    bounded.generates = box_generates(m, lo, hi);
     if (!l.workload) return bound_bounded(lo, hi, NULL, floor, ceiling);
     if (!bounded.generates) return bound_parts(m, lo, hi, floor, ceiling);
     char *ends = xmalloc(2 * m->desc.params_size), *own_hi = ends + m->desc.params_size;

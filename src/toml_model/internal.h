@@ -266,28 +266,46 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
 void point_resolve(const struct toml_model *m, void *params);
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret);
 const char *point_why_null(const struct toml_model *m, const void *params, const char *metric);
+void point_pool_release(struct toml_model *m);
+/* The number of an input, in the own unit of its dimension. */
+double point_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list);
+
+/* The same of a parameter of the workload, which stands by itself. */
+double point_workload_input(const struct toml_model *m, int what, const struct dse_workload *w);
+
+/* What the groups refuse at a point, before the file's own check; or NULL. */
+const char *point_refusal(const struct toml_model *m, const struct groups *g);
+/* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
+void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret);
+
+/* ---- box.c: bounds over a box of points ---- */
+
 /* dse_model.bound. */
 bool point_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling);
+/* Are some of the points generations? */
+bool box_generates(const struct toml_model *m, const void *lo, const void *hi);
 /* The number of an input at the lower (`hi`: the upper) end of the box that is bounded now. */
-double box_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list,
-                 bool hi);
-/* What the bounds of metrics follow from: the ranges of equations over a box. */
+double box_end(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list, bool hi);
+/* An input, from its numbers at both ends. */
+static inline struct graph_range box_input(double x, double y)
+{
+    if (isnan(x) || isnan(y)) return range_unknown;
+    return (struct graph_range){dse_min(x, y), dse_max(x, y), false, signbit(x) || signbit(y)};
+}
+/* The bounds of metrics, from the ranges of equations over the box. False: the file's check refuses all points. */
 struct box_ranges {
     const struct toml_model *m;
     const struct groups_box *groups;
     void *object;
     struct graph_range (*at)(void *object, int equation);
 };
-/* False: the file's check refuses all points. */
 bool box_metrics(const struct box_ranges *b, void *floor, void *ceiling);
-void point_pool_release(struct toml_model *m);
-/* The number of an input, in the own unit of its dimension. */
-double point_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list);
-
-/* What the groups refuse at a point, before the file's own check; or NULL. */
-const char *point_refusal(const struct toml_model *m, const struct groups *g);
-/* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
-void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret);
+/* The parts of that. Is a condition true at no point? */
+bool box_refuses(struct graph_range holds);
+/* The common metrics, from the totals of [step]: those that are not told are range_unknown. */
+void box_common(const struct toml_model *m, const struct groups_box *g, const struct graph_range *totals, bool with_bill,
+                struct dse_common *floor, struct dse_common *ceiling);
+void box_own(const struct own_metric *own, struct graph_range r, void *floor, void *ceiling);
 
 /* ---- walk.c: the same without the graph ---- */
 
@@ -299,9 +317,15 @@ bool walk_bound(const struct toml_model *m, const void *lo, const void *hi, void
 bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part, void *floor,
                void *ceiling);
 
-/* ---- many.c: blocks of points ---- */
+/* ---- many.c: blocks of points; many_boxes.c: blocks of boxes ---- */
 
 struct many many_of(const struct toml_model *m);
+struct reads;
+struct box_blocks;
+struct box_blocks *box_blocks_new(const struct reads *reads);
+void box_blocks_free(struct box_blocks *b);
+/* struct many.bound. */
+void box_blocks_run(struct box_blocks *b, const struct many_boxes *boxes, bool *possible, void *floors, void *ceilings);
 
 /* ---- read.c, tables.c ---- */
 

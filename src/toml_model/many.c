@@ -1,18 +1,11 @@
 /* Blocks of points: the graph of a model over all of them at once. */
-#include "toml_model/internal.h"
+#include "toml_model/reads.h"
 
 #include "base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What of the answers is read. */
-struct wanted {
-    unsigned totals; /* 1 << enum total, or-ed */
-    bool bill;
-    const bool *own; /* by metric of the schema; NULL: all */
-};
 
 /* The code of one plan, and what it reads of operators. */
 struct code {
@@ -26,9 +19,8 @@ enum { CODES_MAX = 64, FEW_POINTS = 8 };
 
 struct many_worker {
     const struct toml_model *m;
-    uint32_t *of_input;        /* axes */
-    uint32_t of_group[GROUPS]; /* axes */
-    const struct many_lattice *lattice;
+    struct reads reads;
+    struct box_blocks *boxes; /* made when boxes are asked for first */
     struct code codes[CODES_MAX];
     int n_codes, next; /* next: code that makes room for another */
     struct dse_oplist ops;
@@ -47,63 +39,23 @@ struct many_worker {
 
 /* ---- axes -------------------------------------------------------------------------------------------------------------------- */
 
-static bool is_in_group(const struct toml_model *m, enum group g, size_t offset)
-{
-    return m->groups.has[g] && offset >= m->groups.offset[g] && offset < m->groups.offset[g] + group_rows[g].size;
-}
-
-/* resolve() may set any number of the memory, and of the economics, by any other. */
-static bool is_resolved(enum group g)
-{
-    return g == GROUP_MEMORY || g == GROUP_ECONOMICS;
-}
-
-static uint32_t axes_at(const struct many_worker *w, size_t offset)
-{
-    for (int g = 0; g < GROUPS; g++)
-        if (is_resolved((enum group)g) && is_in_group(w->m, (enum group)g, offset)) return w->of_group[g];
-    for (size_t i = 0; i < w->m->schema.n; i++)
-        if (w->m->schema.fields[i].offset == offset) return w->lattice->axes[i];
-    return 0;
-}
-
-static void find_axes(struct many_worker *w)
-{
-    const struct toml_model *m = w->m;
-    for (int g = 0; g < GROUPS; g++)
-        for (size_t i = 0; i < m->schema.n; i++)
-            if (is_in_group(m, (enum group)g, m->schema.fields[i].offset)) w->of_group[g] |= w->lattice->axes[i];
-    w->of_group[GROUP_WORKLOAD] |= w->of_group[GROUP_REQUEST]; /* the step of a generation */
-    for (int i = 0; i < m->n_inputs; i++) {
-        const struct input *in = &m->inputs[i];
-        w->of_input[i] =
-            in->kind >= INPUT_ELEMENT ? w->of_group[GROUP_WORKLOAD] : axes_at(w, in->kind == INPUT_FIELD ? in->offset : in->ref);
-    }
-}
-
 static uint32_t of_input(void *object, int what, int element)
 {
     (void)element;
     const struct many_worker *w = object;
-    return w->of_input[what];
-}
-
-static uint32_t axes_of_groups(const struct many_worker *w, unsigned groups)
-{
-    uint32_t ret = 0;
-    for (int g = 0; g < GROUPS; g++)
-        if (groups >> g & 1) ret |= w->of_group[g];
-    return ret;
+    return w->reads.of_input[what];
 }
 
 static uint32_t of_groups(void *object, unsigned groups)
 {
-    return axes_of_groups(object, groups);
+    const struct many_worker *w = object;
+    return reads_groups(&w->reads, groups);
 }
 
 static uint32_t of_reference(void *object, size_t place)
 {
-    return axes_at(object, place);
+    const struct many_worker *w = object;
+    return reads_param(&w->reads, place);
 }
 
 /* ---- workers ----------------------------------------------------------------------------------------------------------------- */
@@ -112,9 +64,7 @@ static struct many_worker *worker_new(const void *object, const struct many_latt
 {
     struct many_worker *w = xcalloc(1, sizeof *w);
     w->m = object;
-    w->of_input = xcalloc((size_t)w->m->n_inputs + 1, sizeof *w->of_input);
-    w->lattice = lattice;
-    find_axes(w);
+    reads_init(&w->reads, w->m, lattice);
     block_init(&w->part);
     return w;
 }
@@ -130,41 +80,23 @@ static void worker_free(struct many_worker *w)
     if (!w) return;
     for (int i = 0; i < w->n_codes; i++) code_release(&w->codes[i]);
     block_release(&w->part);
-    free(w->of_input);
+    box_blocks_free(w->boxes);
+    reads_release(&w->reads);
     free(w);
-}
-
-/* Own metrics stand behind the common ones. */
-static bool is_wanted(const struct many_worker *w, int own)
-{
-    const size_t first = w->m->n_common;
-    return !w->wanted.own || w->wanted.own[first + (size_t)own];
 }
 
 static struct block_code *code_of(struct many_worker *w, const struct plan *p)
 {
-    const struct toml_model *m = w->m;
-    const size_t most = (size_t)m->check.n + TOTALS + (size_t)m->n_own;
-    int *roots = xcalloc(most + 1, sizeof *roots), n = 0;
-    for (int i = 0; i < m->check.n; i++) roots[n++] = p->equations[m->check.list[i].equation];
-    for (int i = 0; i < TOTALS; i++)
-        if (m->totals[i] >= 0 && w->wanted.totals >> i & 1) roots[n++] = p->equations[m->totals[i]];
-    for (int i = 0; i < m->n_own; i++)
-        if (is_wanted(w, i)) roots[n++] = p->equations[m->own[i].equation];
+    int n, *roots = wanted_roots(w->m, &w->wanted, p, &n);
     struct block_code *ret = block_code_new(&p->graph, roots, n, &(struct block_axes){w, of_input, of_groups, of_reference});
     free(roots);
     return ret;
 }
 
-static bool same_wanted(const struct wanted *a, const struct wanted *b)
-{
-    return a->totals == b->totals && a->bill == b->bill && a->own == b->own;
-}
-
 static struct code *find_code(struct many_worker *w, const struct plan *p)
 {
     for (int i = 0; i < w->n_codes; i++)
-        if (w->codes[i].plan == p && same_wanted(&w->codes[i].wanted, &w->wanted)) return &w->codes[i];
+        if (w->codes[i].plan == p && wanted_same(&w->codes[i].wanted, &w->wanted)) return &w->codes[i];
     struct code *c = &w->codes[w->n_codes < CODES_MAX ? w->n_codes++ : w->next++ % CODES_MAX];
     code_release(c);
     *c = (struct code){.plan = p, .wanted = w->wanted, .block = code_of(w, p)};
@@ -260,7 +192,7 @@ static void fill_reasons(const struct many_worker *w, const struct answers *a)
 static void fill_refusals(const struct many_worker *w, const struct answers *a)
 {
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_MEMORY | 1 << GROUP_CACHE | 1 << GROUP_LINKS };
-    const uint32_t axes = axes_of_groups(w, GROUPS_ASKED) & block_varying(w->block);
+    const uint32_t axes = reads_groups(&w->reads, GROUPS_ASKED) & block_varying(w->block);
     const struct block_shape *s = block_shape(w->block, axes);
     const char *why[BLOCK_POINTS_MAX];
     for (int c = 0; c < s->n; c++) {
@@ -277,7 +209,7 @@ static void fill_common(struct many_worker *w, const struct answers *a)
     const double *numbers[TOTALS] = {NULL};
     const struct block_shape *shapes[TOTALS];
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_MEMORY | 1 << GROUP_ECONOMICS };
-    uint32_t axes = axes_of_groups(w, GROUPS_ASKED) & block_varying(w->block);
+    uint32_t axes = reads_groups(&w->reads, GROUPS_ASKED) & block_varying(w->block);
     for (int i = 0; i < TOTALS; i++)
         if (m->totals[i] >= 0 && w->wanted.totals >> i & 1)
             numbers[i] = numbers_of(w, m->totals[i], &shapes[i]), axes |= shapes[i]->axes;
@@ -298,7 +230,7 @@ static void fill_own(const struct many_worker *w, const struct answers *a)
     for (int i = 0; i < w->m->n_own; i++) {
         const struct own_metric *own = &w->m->own[i];
         const struct block_shape *s;
-        if (!is_wanted(w, i)) continue;
+        if (!wanted_own(w->m, &w->wanted, i)) continue;
         const double *numbers = numbers_of(w, own->equation, &s);
         for (int p = 0; p < w->block->n; p++) {
             const double x = numbers[s->of_point[p]] / own->scale;
@@ -308,35 +240,6 @@ static void fill_own(const struct many_worker *w, const struct answers *a)
     }
 }
 
-/* ---- what is wanted ---------------------------------------------------------------------------------------------------------- */
-
-static struct wanted wanted_of(const struct toml_model *m, const bool *metrics)
-{
-#define T(t) (1u << TOTAL_##t)
-    enum { STEP = T(TIME) | T(TOKENS), COSTS = STEP | T(ENERGY) | T(DIE) | T(NODE) | T(CHIPS) };
-    static const unsigned needs[] = {
-        STEP,                  /* tokens_per_s */
-        T(TIME),               /* latency_us */
-        T(ATTENTION),          /* attention_us */
-        T(ENERGY) | T(TOKENS), /* energy_mj */
-        T(ENERGY) | T(TIME),   /* power_w */
-        T(AREA),               /* area_mm2 */
-        T(BYTES) | T(TOKENS),  /* dram_mib */
-        T(OPS) | T(PEAK_OPS) | T(TIME) /* compute_utilization */,
-        T(BYTES) | T(PEAK_BYTES) | T(TIME) /* dram_utilization */,
-        T(OPS) | T(PEAK_OPS) | T(BYTES) | T(PEAK_BYTES) | T(COMPUTE) | T(DRAM) | T(LATENCY) /* bound */,
-    };
-#undef T
-    enum { NEEDS = sizeof needs / sizeof *needs };
-    struct wanted w = {.own = metrics};
-    for (size_t i = 0; i < m->n_common; i++) {
-        if (metrics && !metrics[i]) continue;
-        w.totals |= i < NEEDS ? needs[i] : COSTS;
-        w.bill = w.bill || i >= NEEDS;
-    }
-    return w;
-}
-
 /* ---- blocks ------------------------------------------------------------------------------------------------------------------ */
 
 /* All points of the block have these operators and choices. */
@@ -344,7 +247,7 @@ static void run_alike(struct many_worker *w, const struct plan *plan, const stru
 {
     const struct block_source source = {w, read_input, read_groups};
     w->code = find_code(w, plan);
-    if (w->m->expands) read_elements(w, block_shape(w->block, w->of_group[GROUP_WORKLOAD] & block_varying(w->block)));
+    if (w->m->expands) read_elements(w, block_shape(w->block, w->reads.of_group[GROUP_WORKLOAD] & block_varying(w->block)));
     block_run(w->code->block, w->block, &source);
     fill_common(w, a);
     fill_own(w, a);
@@ -359,15 +262,6 @@ static const struct plan *plan_at(struct many_worker *w, int point)
     if (w->m->expands) dse_workload_expand(read_groups(w, 1 << GROUP_WORKLOAD, point).workload, &w->ops);
     signature_of(w->m->expands ? &w->ops : NULL, &s);
     return plan_find_chosen(w->m, w->m->expands ? &w->ops : NULL, &s, params);
-}
-
-/* The axes that decide the plan: of the workload, and of choices. */
-static uint32_t deciding(const struct many_worker *w)
-{
-    uint32_t ret = w->m->expands ? w->of_group[GROUP_WORKLOAD] : 0;
-    for (int i = 0; i < w->m->n_inputs; i++)
-        if (w->m->inputs[i].kind < INPUT_ELEMENT && w->m->inputs[i].type == DSE_TYPE_ENUM) ret |= w->of_input[i];
-    return ret;
 }
 
 static void run_one(const struct many_worker *w, int point, const struct answers *a)
@@ -409,8 +303,8 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     w->wanted = wanted_of(w->m, points->wanted);
     w->block = all;
     w->point_of = NULL;
-    const struct block_shape *s = block_shape(all, deciding(w) & block_varying(all));
-    const struct plan *of_combination[BLOCK_POINTS_MAX], *plans[BLOCK_POINTS_MAX];
+    const struct block_shape *s = block_shape(all, reads_plan(&w->reads) & block_varying(all));
+    const struct plan *of_combination[BLOCK_POINTS_MAX] = {NULL}, *plans[BLOCK_POINTS_MAX] = {NULL};
     bool alike = true;
     for (int p = 0; p < all->n; p++) reasons[p] = NULL;
     for (int c = 0; c < s->n; c++) {
@@ -440,11 +334,11 @@ static uint32_t axes_beyond(const struct many_worker *w)
         const struct graph_node *n = &m->graph.nodes[i];
         if (!needed[i]) continue;
         for (int k = 0; k < n->n_args; k++) needed[n->args[k]] = true;
-        if (n->op == GRAPH_INPUT) ret |= w->of_input[n->what];
+        if (n->op == GRAPH_INPUT) ret |= w->reads.of_input[n->what];
         if (n->op != GRAPH_CALL) continue;
-        ret |= axes_of_groups(w, primitives[n->what].groups);
+        ret |= reads_groups(&w->reads, primitives[n->what].groups);
         for (int k = 0; k < n->n_args; k++)
-            if (*primitives[n->what].arguments[k] == '@') ret |= axes_at(w, (size_t)m->graph.nodes[n->args[k]].number);
+            if (*primitives[n->what].arguments[k] == '@') ret |= reads_param(&w->reads, (size_t)m->graph.nodes[n->args[k]].number);
     }
     free(needed);
     return ret;
@@ -453,10 +347,21 @@ static uint32_t axes_beyond(const struct many_worker *w)
 static uint32_t standing(const struct many_worker *w)
 {
     enum { OF_STANDING = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_CACHE };
-    return axes_of_groups(w, OF_STANDING) | axes_beyond(w);
+    return reads_groups(&w->reads, OF_STANDING) | axes_beyond(w);
+}
+
+static uint32_t axes_at(const struct many_worker *w, size_t offset)
+{
+    return reads_param(&w->reads, offset);
+}
+
+static void bound(struct many_worker *w, const struct many_boxes *boxes, bool *possible, void *floors, void *ceilings)
+{
+    if (!w->boxes) w->boxes = box_blocks_new(&w->reads);
+    box_blocks_run(w->boxes, boxes, possible, floors, ceilings);
 }
 
 struct many many_of(const struct toml_model *m)
 {
-    return (struct many){worker_new, worker_free, run, axes_at, standing, m};
+    return (struct many){worker_new, worker_free, run, axes_at, standing, bound, m};
 }

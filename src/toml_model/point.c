@@ -121,6 +121,13 @@ double point_input(const struct toml_model *m, const struct plan_input *i, const
     return i->element < 0 ? input_value(in, params) : number_at(in, element_at(list, i->element));
 }
 
+double point_workload_input(const struct toml_model *m, int what, const struct dse_workload *w)
+{
+    struct input in = m->inputs[what];
+    in.offset -= m->groups.offset[GROUP_WORKLOAD];
+    return number_at(&in, w) * in.measure.scale;
+}
+
 /* Take a seat for the plan. */
 static void sit(struct point_context *c, const struct plan *p)
 {

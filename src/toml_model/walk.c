@@ -135,7 +135,7 @@ static range number_of(const struct walk *w, const struct input *in, int element
 {
     const struct plan_input i = {0, (int)(in - w->m->inputs), element};
     if (!w->is_box) return range_of(point_input(w->m, &i, w->groups.lo.params, w->lo));
-    return between(box_input(w->m, &i, w->groups.lo.params, w->lo, false), box_input(w->m, &i, w->groups.hi.params, w->hi, true));
+    return between(box_end(w->m, &i, w->groups.lo.params, w->lo, false), box_end(w->m, &i, w->groups.hi.params, w->hi, true));
 }
 
 /* Each equation is walked once, one of a loop once for each element. */
@@ -320,7 +320,7 @@ static range walk_node(struct walk *w, const struct place *at, int node)
 static void walk_init(struct walk *w, const struct toml_model *m, const void *lo, const void *hi)
 {
     *w = (struct walk){.m = m, .groups = {groups_of(&m->groups, lo), groups_of(&m->groups, hi), NULL}};
-    w->same = groups_same(&m->groups, lo, hi);
+    w->same = groups_same(&w->groups.lo, &w->groups.hi, ~0u);
 }
 
 /* With the operators at both ends, or (NULL) none. */

@@ -177,7 +177,7 @@ static inline char *draw_lattice(struct lattice_draw *d, double points, size_t m
         taken[i] = true;
         product *= (double)n;
     }
-    text_add(&t, "[objectives]\n");
+    text_add(&t, "[quality]\nexact = false\ntrust = 'unknown'\n[objectives]\n");
     add_objectives(d, 2 + draw_below(d, 2), &t);
     free(taken);
     return text_detach(&t);

@@ -1,9 +1,11 @@
-/* Random graphs: a program for one point gives what a plain walk gives, to the bit, and ranges hold all points of their box. */
+/* Random graphs: a program for one point gives what a plain walk gives, to the bit, ranges hold all points of their box, and boxes
+ * of a block have the ranges that each has by itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "graph/boxes.h"
 #include "graph/program.h"
 #include "graph/range.h"
 
@@ -173,6 +175,86 @@ static void range__of_a_point_is_its_number(void **unused)
     print_message("%d of %d exact\n", exact, all);
 }
 
+/* ---- blocks of boxes --------------------------------------------------------------------------------------------------------- */
+
+/* Each input has an axis of its own, and a few intervals on it. */
+struct few {
+    struct block block;
+    double lo[INPUTS][BLOCK_POINTS_MAX], hi[INPUTS][BLOCK_POINTS_MAX]; /* by interval */
+};
+
+static uint32_t axis_of_input(void *object, int what, int element)
+{
+    (void)object;
+    (void)element;
+    return 1u << what;
+}
+
+static void read_input(void *object, const struct block_shape *s, int what, int element, struct graph_range *ret)
+{
+    (void)element;
+    const struct few *f = object;
+    for (int i = 0; i < s->n; i++) {
+        const int32_t at = f->block.at[what][s->point_of[i]];
+        const double lo = f->lo[what][at], hi = f->hi[what][at];
+        ret[i] = (struct graph_range){lo, hi, false, signbit(lo) || signbit(hi)};
+    }
+}
+
+/* Of most graphs all numbers are at least 0: those have loops of their own. */
+static void draw_boxes(struct few *f)
+{
+    const bool positive = below(3) > 0;
+    f->block.n = 1 + below(below(2) ? 8 : BLOCK_POINTS_MAX);
+    f->block.n_axes = INPUTS;
+    for (int a = 0; a < INPUTS; a++) {
+        const int intervals = 1 + below(below(2) ? 3 : BLOCK_POINTS_MAX);
+        for (int i = 0; i < intervals; i++) {
+            const double x = random_number(), y = below(3) == 0 ? x : random_number();
+            f->lo[a][i] = positive ? fmin(fabs(x), fabs(y)) : fmin(x, y);
+            f->hi[a][i] = positive ? fmax(fabs(x), fabs(y)) : fmax(x, y);
+        }
+        f->block.size[a] = intervals;
+        for (int i = 0; i < f->block.n; i++) f->block.at[a][i] = below(intervals);
+    }
+    block_begin(&f->block);
+}
+
+static void assert_same_range(const struct graph *g, int node, struct graph_range a, struct graph_range b)
+{
+    if (!same(a.lo, b.lo) || !same(a.hi, b.hi) || a.none != b.none || a.minus_zero != b.minus_zero)
+        fail_msg("op %d gives [%.17g, %.17g] %d %d in a block, and [%.17g, %.17g] %d %d by itself", g->nodes[node].op, a.lo, a.hi,
+                 a.none, a.minus_zero, b.lo, b.hi, b.none, b.minus_zero);
+}
+
+static void boxes__have_the_ranges_of_each_by_itself(void **unused)
+{
+    (void)unused;
+    static struct few f;
+    static struct graph_range r[INPUTS + NODES + 1];
+    block_init(&f.block);
+    for (int trial = 0; trial < GRAPHS / 4; trial++) {
+        struct graph g;
+        random_graph(&g);
+        const int roots[] = {g.n - 1, below(g.n), below(g.n), -1, g.n - 2, g.n - 3};
+        struct boxes_code *c = boxes_code_new(&g, roots, 6, &(struct block_axes){.of_input = axis_of_input});
+        for (int again = 0; again < 2; again++) {
+            draw_boxes(&f);
+            boxes_run(c, &f.block, &(struct boxes_source){&f, read_input, NULL});
+            for (int box = 0; box < f.block.n; box++) {
+                double lo[INPUTS], hi[INPUTS];
+                for (int a = 0; a < INPUTS; a++) lo[a] = f.lo[a][f.block.at[a][box]], hi[a] = f.hi[a][f.block.at[a][box]];
+                ranges(&g, lo, hi, r);
+                for (int k = 0; k < 6; k++)
+                    if (roots[k] >= 0) assert_same_range(&g, roots[k], boxes_range(c, roots[k], box), r[roots[k]]);
+            }
+        }
+        boxes_code_free(c);
+        graph_release(&g);
+    }
+    block_release(&f.block);
+}
+
 static void graph__makes_the_same_node_once(void **unused)
 {
     (void)unused;
@@ -193,10 +275,9 @@ static void graph__makes_the_same_node_once(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graph__makes_the_same_node_once),
-        cmocka_unit_test(program__gives_what_a_walk_gives),
-        cmocka_unit_test(range__holds_all_points_of_its_box),
-        cmocka_unit_test(range__of_a_point_is_its_number),
+        cmocka_unit_test(graph__makes_the_same_node_once),          cmocka_unit_test(program__gives_what_a_walk_gives),
+        cmocka_unit_test(range__holds_all_points_of_its_box),       cmocka_unit_test(range__of_a_point_is_its_number),
+        cmocka_unit_test(boxes__have_the_ranges_of_each_by_itself),
     };
     return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
 }

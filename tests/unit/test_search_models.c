@@ -1,4 +1,5 @@
-/* The exact fronts of random lattices of every model that has a bound are those of all their points. */
+/* The exact fronts of random lattices of every model that has a bound are those of all their points, whatever boxes are bounded
+ * together. */
 #include "samples.h"
 #include "search_lattices.h"
 #include "toml_examples.h"
@@ -11,6 +12,20 @@
 #include <cmocka.h>
 
 enum { TRIES = 60 };
+
+/* Another number of threads takes other boxes together, where boxes are bounded at once: nothing else may differ. */
+static void assert_same_alone(struct search_bed *b, const struct exact_result *r)
+{
+    struct exact_result alone;
+    const struct exact_options options = {.threads = 40}; /* so that each box goes by itself */
+    assert_true(exact_search(b->sweep, b->spaces, &options, &alone, &b->diags));
+    assert_int_equal(alone.n_front, r->n_front);
+    assert_int_equal(alone.bounds, r->bounds);
+    assert_int_equal(alone.certificate.evaluations, r->certificate.evaluations);
+    assert_memory_equal(alone.certificate.boxes, r->certificate.boxes, sizeof r->certificate.boxes);
+    for (size_t i = 0; i < r->n_front; i++) assert_true(alone.front[i].at.point == r->front[i].at.point);
+    exact_result_release(&alone);
+}
 
 /* Returns how many rows the front has; -1: such a lattice has none (its tables refuse it, or an objective has no bound there). */
 static long compare(const char *text, const char **ret_why)
@@ -29,6 +44,7 @@ static long compare(const char *text, const char **ret_why)
             if (wrong) fail_msg("%s:\n%s", wrong, text);
             assert_true(r.certificate.complete);
             assert_true(rows_are_true(&b, &r));
+            if (space_model(b.spaces[0])->many) assert_same_alone(&b, &r);
             print_message("  %.0f points, %zu rows, %llu evaluated, %llu bounded\n", r.points, r.n_front,
                           (unsigned long long)r.certificate.evaluations, (unsigned long long)r.bounds);
             n = (long)r.n_front;

@@ -1,0 +1,79 @@
+#include "graph/block_order.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+
+/* ---- order ------------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t axes_of_call(const struct graph *g, const struct graph_node *n, const struct block_axes *axes)
+{
+    const struct primitive *p = &primitives[n->what];
+    uint32_t ret = axes->of_groups(axes->object, p->groups);
+    for (int k = 0; k < n->n_args; k++)
+        if (*p->arguments[k] == '@') ret |= axes->of_reference(axes->object, (size_t)g->nodes[n->args[k]].number);
+    return ret;
+}
+
+static uint32_t axes_of(const struct graph *g, const struct block_order *o, const struct graph_node *n,
+                        const struct block_axes *axes)
+{
+    if (n->op == GRAPH_INPUT) return axes->of_input(axes->object, n->what, n->element1 - 1);
+    uint32_t ret = n->op == GRAPH_CALL ? axes_of_call(g, n, axes) : 0;
+    for (int k = 0; k < n->n_args; k++) ret |= o->axes[n->args[k]];
+    return ret;
+}
+
+void block_order_make(const struct graph *g, const int *roots, int n, const struct block_axes *axes, struct block_order *ret)
+{
+    bool *needed = xcalloc((size_t)g->n + 1, sizeof *needed);
+    *ret = (struct block_order){.list = xcalloc((size_t)g->n + 1, sizeof *ret->list),
+                                .axes = xcalloc((size_t)g->n + 1, sizeof *ret->axes),
+                                .last = xcalloc((size_t)g->n + 1, sizeof *ret->last)};
+    for (int i = 0; i < g->n; i++) ret->last[i] = -1;
+    for (int i = 0; i < n; i++)
+        if (roots[i] >= 0) needed[roots[i]] = true, ret->last[roots[i]] = g->n;
+    for (int i = g->n - 1; i >= 0; i--)
+        for (int k = 0; needed[i] && k < g->nodes[i].n_args; k++) {
+            const int arg = g->nodes[i].args[k], by = g->nodes[i].op == GRAPH_RESULT ? ret->last[i] : i;
+            needed[arg] = true;
+            ret->last[arg] = ret->last[arg] < by ? by : ret->last[arg];
+        }
+    for (int i = 0; i < g->n; i++) {
+        if (!needed[i]) continue;
+        ret->axes[i] = axes_of(g, ret, &g->nodes[i], axes);
+        ret->list[ret->n++] = i;
+    }
+    free(needed);
+}
+
+void block_order_release(struct block_order *o)
+{
+    free(o->list);
+    free(o->axes);
+    free(o->last);
+    *o = (struct block_order){0};
+}
+
+/* ---- rooms ------------------------------------------------------------------------------------------------------------------- */
+
+void *block_rooms_take(struct block_rooms *r)
+{
+    return r->n > 0 ? r->free[--r->n] : xmalloc(r->size);
+}
+
+void block_rooms_give(struct block_rooms *r, void *room)
+{
+    if (r->n == r->capacity) {
+        r->capacity = r->capacity ? 2 * r->capacity : 64;
+        r->free = xrealloc(r->free, (size_t)r->capacity, sizeof *r->free);
+    }
+    r->free[r->n++] = room;
+}
+
+void block_rooms_release(struct block_rooms *r)
+{
+    for (int i = 0; i < r->n; i++) free(r->free[i]);
+    free(r->free);
+    *r = (struct block_rooms){.size = r->size};
+}

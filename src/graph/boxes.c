@@ -1,0 +1,410 @@
+#include "graph/boxes.h"
+
+#include "base/xalloc.h"
+#include "graph/block_order.h"
+
+#include <dse/num.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known of the ends of all ranges of a room: the more, the faster is an operation. */
+enum kind {
+    KIND_PLAIN,  /* at least 0 and finite, there is a number, and no zero is a negative one */
+    KIND_FINITE, /* the same, but it may be below 0 */
+    KIND_ANY
+};
+
+struct room {
+    enum kind kind;
+    bool has_none; /* at some points of some boxes there may be no number */
+    double lo[BLOCK_POINTS_MAX], hi[BLOCK_POINTS_MAX];
+    bool none[BLOCK_POINTS_MAX];       /* where has_none */
+    bool minus_zero[BLOCK_POINTS_MAX]; /* of KIND_ANY */
+};
+
+struct node {
+    const struct block_shape *shape;
+    struct room *v[PRIMITIVE_RESULTS_MAX]; /* of a call, of each of its answers */
+};
+
+/* Where the combinations of a shape are among those of another one. */
+struct places {
+    const struct block_shape *from, *to;
+    uint8_t at[BLOCK_POINTS_MAX];
+};
+_Static_assert(BLOCK_POINTS_MAX <= UINT8_MAX + 1, "a combination has a byte");
+enum { PLACES = 64 };
+
+struct boxes_code {
+    const struct graph *g;
+    struct block_order order;
+    struct node *nodes;
+    int *kept, n_kept; /* nodes that are not let go: roots, and calls of which one is an answer */
+    uint32_t *axes;    /* the different sets of axes that nodes depend on */
+    int *axes_of;      /* by node: which of them */
+    const struct block_shape **shapes;
+    int n_axes;
+    struct block_rooms rooms; /* struct room */
+    struct room gathered[3];
+    struct places places[PLACES]; /* by a number of the two shapes */
+};
+
+/* ---- rooms ------------------------------------------------------------------------------------------------------------------- */
+
+static struct graph_range get(const struct room *r, int i)
+{
+    return (struct graph_range){r->lo[i], r->hi[i], r->has_none && r->none[i], r->kind == KIND_ANY && r->minus_zero[i]};
+}
+
+static void set(struct room *r, int i, struct graph_range v)
+{
+    r->lo[i] = v.lo;
+    r->hi[i] = v.hi;
+    r->none[i] = v.none;
+    r->minus_zero[i] = v.minus_zero;
+}
+
+/* Of ranges that were set one by one. */
+static void find_kind(struct room *r, int n)
+{
+    bool none = false, any = false, negative = false;
+    for (int i = 0; i < n; i++) {
+        none |= r->none[i];
+        any |= r->minus_zero[i] | !(r->lo[i] <= r->hi[i]) | !(r->lo[i] > -(double)INFINITY) | !(r->hi[i] < (double)INFINITY);
+        negative |= r->lo[i] < 0;
+    }
+    r->has_none = none;
+    r->kind = any ? KIND_ANY : negative ? KIND_FINITE : KIND_PLAIN;
+}
+
+/* Of ranges that an operation on finite ones has given: of so many an end is infinite, and so many may be below 0. */
+static void set_kind(struct room *r, int n, double infinite, double negative)
+{
+    r->has_none = false;
+    r->kind = infinite > 0 ? KIND_ANY : negative > 0 ? KIND_FINITE : KIND_PLAIN;
+    if (r->kind == KIND_ANY) memset(r->minus_zero, 0, (size_t)n * sizeof *r->minus_zero);
+}
+
+/* ---- code -------------------------------------------------------------------------------------------------------------------- */
+
+static int find_axes(struct boxes_code *c, uint32_t axes)
+{
+    for (int i = 0; i < c->n_axes; i++)
+        if (c->axes[i] == axes) return i;
+    c->axes[c->n_axes] = axes;
+    return c->n_axes++;
+}
+
+struct boxes_code *boxes_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes)
+{
+    struct boxes_code *c = xcalloc(1, sizeof *c);
+    c->g = g;
+    c->nodes = xcalloc((size_t)g->n + 1, sizeof *c->nodes);
+    c->kept = xcalloc((size_t)g->n + 1, sizeof *c->kept);
+    c->axes = xcalloc((size_t)g->n + 1, sizeof *c->axes);
+    c->axes_of = xcalloc((size_t)g->n + 1, sizeof *c->axes_of);
+    c->shapes = xcalloc((size_t)g->n + 1, sizeof(struct block_shape *));
+    c->rooms.size = sizeof(struct room);
+    block_order_make(g, roots, n, axes, &c->order);
+    for (int i = 0; i < c->order.n; i++) {
+        const int node = c->order.list[i];
+        if (c->order.last[node] == g->n && g->nodes[node].op != GRAPH_RESULT) c->kept[c->n_kept++] = node;
+        c->axes_of[node] = find_axes(c, c->order.axes[node]);
+    }
+    return c;
+}
+
+static void let_go(struct boxes_code *c, int node)
+{
+    struct node *n = &c->nodes[node];
+    const struct graph_node *of = &c->g->nodes[node];
+    if (of->op == GRAPH_RESULT) return; /* its ranges are the call's */
+    for (int k = 0; k < block_results(of); k++) {
+        if (n->v[k]) block_rooms_give(&c->rooms, n->v[k]);
+        n->v[k] = NULL;
+    }
+}
+
+void boxes_code_free(struct boxes_code *c)
+{
+    if (!c) return;
+    for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]);
+    block_rooms_release(&c->rooms);
+    block_order_release(&c->order);
+    free(c->kept);
+    free(c->axes);
+    free(c->axes_of);
+    free(c->shapes);
+    free(c->nodes);
+    free(c);
+}
+
+/* ---- operations -------------------------------------------------------------------------------------------------------------- */
+
+static const uint8_t *places_of(struct boxes_code *c, const struct block_shape *from, const struct block_shape *to)
+{
+    struct places *p = &c->places[(((uintptr_t)from >> 6) * 31 + ((uintptr_t)to >> 6)) % PLACES];
+    if (p->from == from && p->to == to) return p->at;
+    p->from = from;
+    p->to = to;
+    for (int i = 0; i < to->n; i++) p->at[i] = (uint8_t)from->of_point[to->point_of[i]];
+    return p->at;
+}
+
+/* One range for all combinations of a shape. */
+static const struct room *spread(const struct room *from, int n, struct room *to)
+{
+    const struct graph_range one = get(from, 0);
+    to->kind = from->kind;
+    to->has_none = from->has_none;
+    _Pragma("omp simd") for (int i = 0; i < n; i++)
+    {
+        to->lo[i] = one.lo;
+        to->hi[i] = one.hi;
+    }
+    for (int i = 0; i < n && to->has_none; i++) to->none[i] = one.none;
+    for (int i = 0; i < n && to->kind == KIND_ANY; i++) to->minus_zero[i] = one.minus_zero;
+    return to;
+}
+
+/* The ranges of an argument at the combinations of a shape: as they stand, or gathered into `to`. */
+static const struct room *argument(struct boxes_code *c, int node, const struct block_shape *s, struct room *to)
+{
+    const struct node *n = &c->nodes[node];
+    const struct room *from = n->v[0];
+    if (n->shape == s) return from;
+    if (n->shape->n == 1) return spread(from, s->n, to);
+    const uint8_t *at = places_of(c, n->shape, s);
+    to->kind = from->kind;
+    to->has_none = from->has_none;
+    for (int i = 0; i < s->n; i++) to->lo[i] = from->lo[at[i]], to->hi[i] = from->hi[at[i]];
+    for (int i = 0; i < s->n && from->has_none; i++) to->none[i] = from->none[at[i]];
+    for (int i = 0; i < s->n && from->kind == KIND_ANY; i++) to->minus_zero[i] = from->minus_zero[at[i]];
+    return to;
+}
+
+/* The least and the most of each, which are rounded outward unless there is one number alone: as dse_below and dse_above do it,
+ * without a decision. */
+#define ENDS(least, most) ENDS_UNLESS(least, most, 0)
+/* Nor where it is exact. */
+#define ENDS_UNLESS(least, most, exact) \
+    _Pragma("omp simd reduction(+: infinite, negative)") for (int i = 0; i < n; i++) \
+    { \
+        const double x = least, y = most, ulp = ((a->lo[i] != a->hi[i]) | (b->lo[i] != b->hi[i])) & !(exact) ? 0x1p-52 : 0.0; \
+        const double down = x < 0 ? -ulp : ulp, up = y > 0 ? ulp : -ulp; \
+        r->lo[i] = x * (1 - down); \
+        r->hi[i] = y * (1 + up); \
+        infinite += (r->hi[i] < (double)INFINITY ? 0.0 : 1.0) + (r->lo[i] > -(double)INFINITY ? 0.0 : 1.0); \
+        negative += x < 0 ? 1.0 : 0.0; \
+    } \
+    break
+
+/* The same of what is exact. */
+#define EXACT(least, most) \
+    _Pragma("omp simd reduction(+: negative)") for (int i = 0; i < n; i++) \
+    { \
+        r->lo[i] = least; \
+        r->hi[i] = most; \
+        negative += r->lo[i] < 0 ? 1.0 : 0.0; \
+    } \
+    break
+
+#define IS_ONE(r) ((r->lo[i] == 1) & (r->hi[i] == 1))
+
+/* The loops over numbers, for wider machines too. */
+#if defined __x86_64__ && defined __linux__
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+static bool is_above_0(const struct room *r, int n)
+{
+    double others = 0;
+    _Pragma("omp simd reduction(+: others)") for (int i = 0; i < n; i++) others += r->lo[i] > 0 ? 0.0 : 1.0;
+    return others == 0;
+}
+
+/* Of plain ranges. False: it is none of these operations. */
+WIDE static bool operate_plain(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                               struct room *restrict r)
+{
+    double infinite = 0, negative = 0;
+    switch (op) {
+    case GRAPH_MUL: ENDS_UNLESS(a->lo[i] * b->lo[i], a->hi[i] * b->hi[i], IS_ONE(a) | IS_ONE(b));
+    case GRAPH_DIV:
+        if (!is_above_0(b, n)) return false;
+        ENDS_UNLESS(a->lo[i] / b->hi[i], a->hi[i] / b->lo[i], IS_ONE(b));
+    case GRAPH_SQRT: ENDS(sqrt(a->lo[i]), sqrt(a->hi[i]));
+    case GRAPH_CEIL: EXACT(ceil(a->lo[i]), ceil(a->hi[i]));
+    case GRAPH_FLOOR: EXACT(floor(a->lo[i]), floor(a->hi[i]));
+    default: return false;
+    }
+    set_kind(r, n, infinite, negative);
+    return true;
+}
+
+#define IS_TRUE(r) ((r->lo[i] != 0) | (r->hi[i] != 0))
+#define IS_FALSE(r) ((r->lo[i] <= 0) & (r->hi[i] >= 0))
+#define IS_EQUAL ((a->lo[i] == a->hi[i]) & (b->lo[i] == b->hi[i]) & (a->lo[i] == b->lo[i]))
+#define IS_APART ((a->hi[i] < b->lo[i]) | (b->hi[i] < a->lo[i]))
+#define TRUTH(surely, maybe) EXACT((surely) ? 1.0 : 0.0, (maybe) ? 1.0 : 0.0)
+
+/* Of finite ranges. */
+WIDE static bool operate_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                                struct room *restrict r)
+{
+    double infinite = 0, negative = 0;
+    switch (op) {
+    case GRAPH_ADD: ENDS(a->lo[i] + b->lo[i], a->hi[i] + b->hi[i]);
+    case GRAPH_SUB: ENDS(a->lo[i] - b->hi[i], a->hi[i] - b->lo[i]);
+    case GRAPH_MIN: EXACT(dse_min(a->lo[i], b->lo[i]), dse_min(a->hi[i], b->hi[i]));
+    case GRAPH_MAX: EXACT(dse_max(a->lo[i], b->lo[i]), dse_max(a->hi[i], b->hi[i]));
+    case GRAPH_LT: TRUTH(a->hi[i] < b->lo[i], a->lo[i] < b->hi[i]);
+    case GRAPH_LE: TRUTH(a->hi[i] <= b->lo[i], a->lo[i] <= b->hi[i]);
+    case GRAPH_EQ: TRUTH(IS_EQUAL, !IS_APART);
+    case GRAPH_NE: TRUTH(IS_APART, !IS_EQUAL);
+    case GRAPH_AND: TRUTH(!(IS_FALSE(a) | IS_FALSE(b)), IS_TRUE(a) & IS_TRUE(b));
+    case GRAPH_OR: TRUTH(!(IS_FALSE(a) & IS_FALSE(b)), IS_TRUE(a) | IS_TRUE(b));
+    default: return false;
+    }
+    set_kind(r, n, infinite, negative);
+    return true;
+}
+
+static void choose_finite(int n, const struct room *restrict a, const struct room *restrict b, const struct room *restrict c,
+                          struct room *restrict r)
+{
+    double negative = 0;
+    for (int i = 0; i < n; i++) {
+        const bool yes = !IS_FALSE(a), no = !IS_TRUE(a);
+        r->lo[i] = yes ? b->lo[i] : no ? c->lo[i] : dse_min(b->lo[i], c->lo[i]);
+        r->hi[i] = yes ? b->hi[i] : no ? c->hi[i] : dse_max(b->hi[i], c->hi[i]);
+        negative += r->lo[i] < 0;
+    }
+    set_kind(r, n, 0, negative);
+}
+
+/* Arithmetic on what may be no number gives what it gives on numbers, and may give none. One number is no longer one at all points,
+ * so that it is rounded. */
+static void add_none(enum graph_op op, int n, const struct room *a, const struct room *b, struct room *r)
+{
+    for (int i = 0; i < n; i++) {
+        r->none[i] = (a->has_none && a->none[i]) || (b->has_none && b->none[i]);
+        if (r->none[i] && a->lo[i] == a->hi[i] && b->lo[i] == b->hi[i]) {
+            const struct graph_range v = range_apply(op, get(a, i), get(b, i), get(a, i));
+            r->lo[i] = v.lo;
+            r->hi[i] = v.hi;
+        }
+    }
+    r->has_none = true;
+}
+
+static bool is_arithmetic(enum graph_op op)
+{
+    return op == GRAPH_ADD || op == GRAPH_SUB || op == GRAPH_MUL || op == GRAPH_DIV || op == GRAPH_SQRT || op == GRAPH_CEIL ||
+           op == GRAPH_FLOOR;
+}
+
+static void operate(enum graph_op op, int n, const struct room *a, const struct room *b, const struct room *c, struct room *r)
+{
+    const enum kind most = a->kind > b->kind ? a->kind : b->kind;
+    const bool none = a->has_none || b->has_none || c->has_none;
+    if (op == GRAPH_CHOOSE && most <= KIND_FINITE && c->kind <= KIND_FINITE && !none) {
+        choose_finite(n, a, b, c, r);
+        return;
+    }
+    if ((!none || is_arithmetic(op)) &&
+        ((most <= KIND_FINITE && operate_finite(op, n, a, b, r)) || (most == KIND_PLAIN && operate_plain(op, n, a, b, r)))) {
+        if (none) add_none(op, n, a, b, r);
+        return;
+    }
+    for (int i = 0; i < n; i++) set(r, i, range_apply(op, get(a, i), get(b, i), get(c, i)));
+    find_kind(r, n);
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------------------------- */
+
+static void call(struct boxes_code *c, int node, const struct boxes_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    struct node *to = &c->nodes[node];
+    const struct primitive *p = &primitives[n->what];
+    for (int i = 0; i < to->shape->n; i++) {
+        const int box = to->shape->point_of[i];
+        struct graph_range a[GRAPH_ARGUMENTS_MAX] = {{0}}, ret[PRIMITIVE_RESULTS_MAX];
+        struct groups_box g;
+        bool single = source->groups(source->object, p->groups, box, &g);
+        for (int k = 0; k < n->n_args; k++) {
+            a[k] = boxes_range(c, n->args[k], box);
+            single = single && range_is_exact(a[k]);
+        }
+        if (single)
+            primitive_at(p, &g.lo, a, ret);
+        else
+            p->bound(&g, a, ret);
+        for (int k = 0; k < p->n_results; k++) set(to->v[k], i, ret[k]);
+    }
+    for (int k = 0; k < p->n_results; k++) find_kind(to->v[k], to->shape->n);
+}
+
+static void load(struct node *to, const struct graph_node *n, const struct boxes_source *source)
+{
+    struct graph_range ret[BLOCK_POINTS_MAX];
+    source->input(source->object, to->shape, n->what, n->element1 - 1, ret);
+    for (int i = 0; i < to->shape->n; i++) set(to->v[0], i, ret[i]);
+    find_kind(to->v[0], to->shape->n);
+}
+
+static void compute(struct boxes_code *c, int node, const struct boxes_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    struct node *to = &c->nodes[node];
+    const struct room *args[3] = {&c->gathered[0], &c->gathered[0], &c->gathered[0]};
+    for (int k = 0; k < block_results(n) && n->op != GRAPH_RESULT; k++) to->v[k] = block_rooms_take(&c->rooms);
+    switch (n->op) {
+    case GRAPH_CONSTANT: set(to->v[0], 0, range_of(n->number)), find_kind(to->v[0], 1); return;
+    case GRAPH_INPUT: load(to, n, source); return;
+    case GRAPH_CALL: call(c, node, source); return;
+    case GRAPH_RESULT: to->v[0] = c->nodes[n->args[0]].v[n->what]; return;
+    default: break;
+    }
+    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, &c->gathered[k]);
+    for (int k = n->n_args; k < 3; k++) args[k] = args[0];
+    operate((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
+}
+
+void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source *source)
+{
+    const uint32_t varying = block_varying(b);
+    for (int i = 0; i < PLACES; i++) c->places[i].from = NULL;
+    for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]); /* of the last run */
+    for (int i = 0; i < c->n_axes; i++) c->shapes[i] = block_shape(b, c->axes[i] & varying);
+    for (int i = 0; i < c->order.n; i++) {
+        const int node = c->order.list[i];
+        const struct graph_node *n = &c->g->nodes[node];
+        c->nodes[node].shape = c->shapes[c->axes_of[node]];
+        compute(c, node, source);
+        for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
+            const int arg = block_holder(c->g, n->args[k]);
+            if (c->order.last[arg] == node) let_go(c, arg);
+        }
+    }
+}
+
+const struct block_shape *boxes_shape(const struct boxes_code *c, int node)
+{
+    return c->nodes[node].shape;
+}
+
+struct graph_range boxes_range_of(const struct boxes_code *c, int node, int combination)
+{
+    return get(c->nodes[node].v[0], combination);
+}
+
+struct graph_range boxes_range(const struct boxes_code *c, int node, int box)
+{
+    return boxes_range_of(c, node, c->nodes[node].shape->of_point[box]);
+}
