@@ -46,21 +46,10 @@ struct many_worker {
 
 /* ---- axes -------------------------------------------------------------------------------------------------------------------- */
 
-static bool is_in_group(const struct toml_model *m, enum group g, size_t offset)
-{
-    return m->groups.has[g] && offset >= m->groups.offset[g] && offset < m->groups.offset[g] + group_rows[g].size;
-}
-
-/* resolve() may set any number of the memory, and of the economics, by any other. */
-static bool is_resolved(enum group g)
-{
-    return g == GROUP_MEMORY || g == GROUP_ECONOMICS;
-}
-
 static uint32_t axes_at(const struct many_worker *w, size_t offset)
 {
-    for (int g = 0; g < GROUPS; g++)
-        if (is_resolved((enum group)g) && is_in_group(w->m, (enum group)g, offset)) return w->of_group[g];
+    const enum group g = group_of_param(w->m, offset);
+    if (group_is_resolved(g)) return w->of_group[g];
     for (size_t i = 0; i < w->m->schema.n; i++)
         if (w->m->schema.fields[i].offset == offset) return w->lattice->axes[i];
     return 0;
@@ -69,9 +58,10 @@ static uint32_t axes_at(const struct many_worker *w, size_t offset)
 static void find_axes(struct many_worker *w)
 {
     const struct toml_model *m = w->m;
-    for (int g = 0; g < GROUPS; g++)
-        for (size_t i = 0; i < m->schema.n; i++)
-            if (is_in_group(m, (enum group)g, m->schema.fields[i].offset)) w->of_group[g] |= w->lattice->axes[i];
+    for (size_t i = 0; i < m->schema.n; i++) {
+        const enum group g = group_of_param(m, m->schema.fields[i].offset);
+        if (g != GROUPS) w->of_group[g] |= w->lattice->axes[i];
+    }
     for (int i = 0; i < m->n_inputs; i++) {
         const struct input *in = &m->inputs[i];
         w->of_input[i] =

@@ -91,7 +91,7 @@ static void many__give_the_rows_of_points_one_by_one(void **state)
     const int lattices = samples(12, 100);
     for (size_t m = 0; m < TOML_EXAMPLES; m++) {
         struct lattice_draw d;
-        const struct model *model = registry_find(m == 0 ? "veda_toml" : toml_examples[m]);
+        const struct model *model = registry_find(toml_examples[m].model);
         assert_non_null(model->many);
         assert_true(lattice_draw_init(&d, model, catalog_data_dir(), 11 + m));
         long feasible = 0, done = 0;
