@@ -165,8 +165,10 @@ static bool read_function(struct toml_model *m, const struct toml_doc *doc, cons
     static const char hint[] = "\"twice(x)\" = \"2 * x\"";
     const struct srcloc loc = toml_key_loc(doc, key);
     struct function f = {.arguments = xcalloc(FORMULA_ARGUMENTS_MAX, sizeof *f.arguments)};
-    bool ok = read_head(&f, key->key) || diags_input(diags, loc, doc->text, hint, "a function is written with its arguments");
-    if (ok && has_function(m, f.name))
+    bool ok = read_head(&f, key->key);
+    if (!ok)
+        diags_input(diags, loc, doc->text, hint, "a function is written with its arguments");
+    else if (has_function(m, f.name))
         ok = diags_input(diags, loc, doc->text, "give it another name", "there is a function %s() already", f.name);
     ok = ok && formula_at(doc, key, &f.formula, diags);
     m->functions = xrealloc(m->functions, (size_t)m->n_functions + 1, sizeof *m->functions);
