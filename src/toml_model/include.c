@@ -133,6 +133,6 @@ char *includes_text(const struct includes *i)
     struct text t;
     text_init(&t);
     text_add(&t, "");
-    for (int k = 0; k < i->n; k++) text_addf(&t, "%s\n%s\n", i->docs[k]->file, i->docs[k]->text);
+    for (int k = 0; k < i->n; k++) text_addf(&t, "%s\n", i->docs[k]->text);
     return text_detach(&t);
 }
