@@ -3,6 +3,7 @@
 #define DSE_TESTS_TOML_EXAMPLES_H
 
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "dse_config.h"
 #include "toml_model/toml_model.h"
 
