@@ -49,6 +49,7 @@ bad "items that do not fit each other" 's/^best .*/best = "sum(i in 1..3: i) + s
 bad "a loop over operators with a condition" 's/^best .*/best = "sum(op in linear if op.is_draft: op.ops)"/'
 bad "the least operator" 's/^best .*/best = "argmin(op in linear: op.ops)"/'
 bad "a number of a range outside of it" 's/^best .*/best = "argmin(i in 1..16: abs(i - 4)) + i"/'
+bad "a number of a range in a function" 's/^best .*/best = "sum(i in 1..3: work(1))"/' 's/op\.ops/op.ops * i/'
 bad "an unknown table" 's/t in tiles/t in tile/'
 bad "a row as a number" 's/t\.fill_ns \* pes/t * pes/'
 bad "an unknown column of a row" 's/t\.rows/t.row/'
