@@ -12,7 +12,8 @@ static const char before[] =
     "[parameters]\n"
     "clock_ghz = { default = 1, range = [0.1, 5], doc = 'd' }\n"
     "sram = { default = 's', catalog = 'srams', doc = 'd' }\n"
-    "[functions]\n'f(a, b)' = 'a * b'\n"
+    "[tables]\nt = { columns = ['x', 'y_us'], rows = [[1, 2], [3, 4]] }\n"
+    "[functions]\n'f(a, b)' = 'a * b'\n'g(a)' = 'sum(i in 1..3 if i < a: i * a) + most(op in linear: op.k * a)'\n"
     "[for.linear]\nx = 'op.k * clock_ghz'\n"
     "[step]\ntime = 'y / (y * clock_ghz)'\n"
     "[equations]\nz = '1'\ny = \"\"\"";

@@ -117,12 +117,19 @@ static bool is_name(char c, bool first)
     return isalpha((unsigned char)c) || c == '_' || (!first && (isdigit((unsigned char)c) || c == '.'));
 }
 
+/* Of the name that begins here; two dots are those of a range. */
+static size_t name_length(const char *s)
+{
+    size_t n = 0;
+    while (is_name(s[n], n == 0) && !(s[n] == '.' && s[n + 1] == '.')) n++;
+    return n;
+}
+
 /* The name at hand; NULL: none. */
 static char *name_at(struct parsing *p)
 {
     skip_space(p);
-    size_t n = 0;
-    while (is_name(p->at[n], n == 0)) n++;
+    const size_t n = name_length(p->at);
     if (!n) {
         fail(p, p->at, "a name");
         return NULL;
@@ -142,14 +149,61 @@ static bool take_word(struct parsing *p, const char *word)
     return true;
 }
 
+/* Does a name stand here, and behind it one of these? */
+static bool is_name_before(struct parsing *p, const char *const *next, int n)
+{
+    skip_space(p);
+    const size_t length = name_length(p->at);
+    const char *behind = p->at + length + strspn(p->at + length, " \t\r\n");
+    for (int i = 0; i < n && length; i++) {
+        const size_t k = strlen(next[i]);
+        const bool is_word = is_name(next[i][0], true);
+        if (strncmp(behind, next[i], k) == 0 && !(is_word && is_name(behind[k], false))) return true;
+    }
+    return false;
+}
+
+/* What a loop runs over: a name, or the ends of a range. */
+static int domain(struct parsing *p, struct formula_node *n, int *args)
+{
+    static const char *const behind[] = {":", "if"};
+    if (is_name_before(p, behind, 2)) {
+        n->domain = name_at(p);
+        return 1;
+    }
+    args[1] = choice(p);
+    if (!p->failed && !take(p, "..")) fail(p, p->at, "\"..\"");
+    args[2] = p->failed ? 0 : choice(p);
+    return 3;
+}
+
 static int loop(struct parsing *p, const char *start)
 {
     struct formula_node n = {.kind = FORMULA_LOOP, .name = name_at(p)};
+    int args[4] = {0}, n_args = 1;
     if (!p->failed && !take_word(p, "in")) fail(p, p->at, "\"in\"");
-    if (!p->failed) n.domain = name_at(p);
+    if (!p->failed) n_args = domain(p, &n, args);
+    if (!p->failed && take_word(p, "if")) args[n_args++] = choice(p);
     if (!p->failed && !take(p, ":")) fail(p, p->at, "\":\"");
-    const int body = p->failed ? 0 : choice(p);
-    return new_node(p, n, &body, 1, start);
+    args[0] = p->failed ? 0 : choice(p);
+    return new_node(p, n, args, n_args, start);
+}
+
+int formula_condition(const struct formula_node *loop)
+{
+    const int before = loop->domain ? 1 : 3;
+    return loop->n_args > before ? loop->args[before] : -1;
+}
+
+static int argument(struct parsing *p)
+{
+    static const char *const same[] = {"=="}, *const set[] = {"="};
+    if (p->dialect->numbers_only || is_name_before(p, same, 1) || !is_name_before(p, set, 1)) return choice(p);
+    const char *start = p->at;
+    const struct formula_node n = {.kind = FORMULA_SET, .name = name_at(p)};
+    take(p, "=");
+    const int value = choice(p);
+    return new_node(p, n, &value, 1, start);
 }
 
 /* The arguments of a call; the caller frees *ret. Returns their number. */
@@ -159,19 +213,20 @@ static int arguments(struct parsing *p, int **ret)
     *ret = NULL;
     do {
         if (n == p->dialect->arguments_max) return fail(p, p->at, "an argument less");
-        const int argument = choice(p);
+        const int next = argument(p);
         *ret = xrealloc(*ret, (size_t)n + 1, sizeof **ret);
-        (*ret)[n++] = argument;
+        (*ret)[n++] = next;
     } while (take(p, ","));
     return n;
 }
 
 static int call(struct parsing *p, char *name, const char *start)
 {
+    static const char *const behind[] = {"in"};
     int *args = NULL, n = 0;
     skip_space(p);
     const char *in = p->at;
-    if (!p->dialect->numbers_only && take_word(p, "for")) {
+    if (!p->dialect->numbers_only && (take_word(p, "for") || is_name_before(p, behind, 1))) {
         const int body = loop(p, in);
         args = xcalloc(1, sizeof *args);
         args[n++] = body;
@@ -184,12 +239,25 @@ static int call(struct parsing *p, char *name, const char *start)
     return node;
 }
 
+/* The number at hand. That of "1..16" ends before the dots. */
+static double scan(const struct parsing *p, const char **ret_end)
+{
+    enum { DIGITS_MAX = 16 };
+    const size_t n = strspn(p->at, "0123456789");
+    if (!n || n > DIGITS_MAX || p->at[n] != '.' || p->at[n + 1] != '.') return text_scan_f64(p->at, ret_end);
+    char digits[DIGITS_MAX + 1] = "";
+    const char *end;
+    memcpy(digits, p->at, n);
+    *ret_end = p->at + n;
+    return text_scan_f64(digits, &end);
+}
+
 /* A decimal number, with the unit behind it. */
 static int number(struct parsing *p)
 {
     const char *start = p->at;
     const char *end;
-    struct formula_node n = {.kind = FORMULA_NUMBER, .number = text_scan_f64(p->at, &end)};
+    struct formula_node n = {.kind = FORMULA_NUMBER, .number = scan(p, &end)};
     const bool decimal = strspn(start, "0123456789.eE+-") >= (size_t)(end - start);
     if (end == p->at || is_name(*end, true) || !decimal || !isfinite(n.number)) return fail(p, p->at, "a number");
     p->at = end;

@@ -9,10 +9,11 @@
  *     product  = signed { ("*" | "/") signed }
  *     signed   = { "+" | "-" | "!" } power
  *     power    = atom [ "^" signed ]
- *     atom     = number [ "[" unit "]" ] | name | string | name "(" [ loop | choice { "," choice } ] ")" | "(" choice ")"
- *     loop     = "for" name "in" name ":" choice
+ *     atom     = number [ "[" unit "]" ] | name | string | name "(" [ loop | argument { "," argument } ] ")" | "(" choice ")"
+ *     argument = [ name "=" ] choice
+ *     loop     = [ "for" ] name "in" ( name | choice ".." choice ) [ "if" choice ] ":" choice
  *
- * A name may have dots. A string stands in single or double quotes.
+ * A name may have dots, but not two in a row. A string stands in single or double quotes.
  *
  * A formula compares once: "a < b < c" is an error. An expression compares to the left, and works with numbers alone: it has no
  * units, strings and loops. */
@@ -32,7 +33,8 @@ enum formula_kind {
     FORMULA_BINARY,
     FORMULA_CHOOSE,
     FORMULA_CALL,
-    FORMULA_LOOP, /* the one argument of a call: name in domain: args[0] */
+    FORMULA_LOOP, /* the one argument of a call: name in domain: args[0]; without a domain: name in args[1] .. args[2] */
+    FORMULA_SET,  /* an argument of a call: name = args[0] */
 };
 enum formula_operator { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POW, OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE, OP_AND, OP_OR, OP_COUNT };
 extern const char *const formula_operators[OP_COUNT];
@@ -47,8 +49,8 @@ struct formula_node {
     enum formula_operator op;
     double number;        /* in the dimension's own unit */
     struct dimension dim; /* of a number */
-    char *name;           /* NAME, STRING, CALL; the variable of a LOOP */
-    char *domain;         /* LOOP */
+    char *name;           /* NAME, STRING, CALL, SET; the variable of a LOOP */
+    char *domain;         /* LOOP; NULL: it is a range */
     int *args, n_args;
     size_t at;   /* in the text */
     int meaning; /* of NAME and CALL: for who walks the tree; 0: not known */
@@ -73,6 +75,8 @@ bool formula_parse(struct formula *ret, const struct formula_source *source, str
 /* The formula that is a number. `source`: with the text "". */
 void formula_of_number(struct formula *ret, const struct formula_source *source, double number);
 void formula_release(struct formula *f);
+/* The condition of a LOOP; -1: it has none. */
+int formula_condition(const struct formula_node *loop);
 /* The place of a node in the file. */
 struct srcloc formula_loc(const struct formula *f, const struct formula_node *n);
 struct srcloc formula_loc_at(const struct formula *f, size_t at);

@@ -146,6 +146,11 @@ static int add(struct graph *g, struct graph_node n)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------- */
 
+bool graph_is_loop(const struct graph_node *n)
+{
+    return n->op == GRAPH_TOTAL || n->op == GRAPH_MOST || n->op == GRAPH_LEAST;
+}
+
 bool graph_is_constant(const struct graph *g, int node, double *ret)
 {
     if (g->nodes[node].op != GRAPH_CONSTANT) return false;

@@ -92,6 +92,8 @@ int graph_choose(struct graph *g, int condition, int yes, int no);
 /* TOTAL, MOST, LEAST. */
 int graph_loop(struct graph *g, enum graph_op op, int domain, int body);
 
+/* Is it TOTAL, MOST or LEAST? */
+bool graph_is_loop(const struct graph_node *n);
 /* Is it a constant, and which? */
 bool graph_is_constant(const struct graph *g, int node, double *ret);
 /* What an operation on numbers gives; 0 for CONSTANT, INPUT, CALL, RESULT and loops. */

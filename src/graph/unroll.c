@@ -27,17 +27,12 @@ static int *made_of(const struct unrolling *u, int node, int element)
     return &u->made[(size_t)u->from->n + (size_t)u->rank[node] * (size_t)u->s->n_elements + (size_t)element];
 }
 
-static bool is_loop(const struct graph_node *n)
-{
-    return n->op == GRAPH_TOTAL || n->op == GRAPH_MOST || n->op == GRAPH_LEAST;
-}
-
 static void find_varying(struct unrolling *u)
 {
     for (int i = 0; i < u->from->n; i++) {
         const struct graph_node *n = &u->from->nodes[i];
         bool varies = n->op == GRAPH_INPUT && u->s->is_of_element(u->s->object, n->what);
-        for (int k = 0; k < n->n_args && !is_loop(n); k++) varies = varies || u->varies[n->args[k]];
+        for (int k = 0; k < n->n_args && !graph_is_loop(n); k++) varies = varies || u->varies[n->args[k]];
         u->varies[i] = varies;
         if (varies) u->rank[i] = u->n_varying++;
     }
@@ -60,8 +55,8 @@ static void find_needed(const struct unrolling *u)
     for (int i = u->from->n - 1; i >= 0; i--) {
         const struct graph_node *n = &u->from->nodes[i];
         if (!u->needed[i]) continue;
-        if (is_loop(n)) need_body(u, n);
-        for (int k = 0; k < n->n_args && !is_loop(n); k++) {
+        if (graph_is_loop(n)) need_body(u, n);
+        for (int k = 0; k < n->n_args && !graph_is_loop(n); k++) {
             if (!u->varies[i]) need(u, n->args[k], -1);
             for (int e = 0; u->varies[i] && e < u->s->n_elements; e++)
                 if (*at_of(u, i, e)) need(u, n->args[k], e);
@@ -95,7 +90,7 @@ static int make(const struct unrolling *u, int i, int element)
 {
     const struct graph_node *n = &u->from->nodes[i];
     int a[GRAPH_ARGUMENTS_MAX] = {0};
-    if (is_loop(n)) return make_loop(u, n);
+    if (graph_is_loop(n)) return make_loop(u, n);
     for (int k = 0; k < n->n_args; k++) a[k] = *made_of(u, n->args[k], element);
     switch (n->op) {
     case GRAPH_CONSTANT: return graph_constant(u->to, n->number);

@@ -12,6 +12,7 @@ struct made_files {
     const char *given;                    /* the file as it was given, for messages */
     const char *defaults;                 /* a text of defaults.toml, in which every value stands where it stands in the file; */
     const char *source;                   /* the text of that */
+    const char *included;                 /* the texts of the files that it includes; "" */
     const char *claims_csv, *claims_toml; /* or NULL */
 };
 

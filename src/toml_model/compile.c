@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where there is an error, or the number does not count. */
-static const struct term term_any = {{{0}}, true, 0};
-
 static bool compile(struct toml_model *m, int i, struct compiling *above, struct diags *diags);
 
 struct term compile_fail(struct compiling *c, const struct formula_node *n, const char *hint, char *message)
@@ -57,7 +54,40 @@ struct term compile_pure(struct compiling *c, const struct formula_node *n, stru
 
 static struct term use_input(const struct compiling *c, int input)
 {
-    return (struct term){c->m->inputs[input].measure.dim, false, graph_input(&c->m->graph, input, -1)};
+    const int other = context_node(c, input);
+    return (struct term){c->m->inputs[input].measure.dim, false, other >= 0 ? other : graph_input(&c->m->graph, input, -1)};
+}
+
+/* Does the node read what the input decides, if none of its arguments does? */
+static bool reads(const struct toml_model *m, const struct graph_node *n, int input)
+{
+    const enum group g = input >= 0 ? group_of_param(m, m->inputs[input].offset) : GROUPS;
+    const bool of_element = n->op == GRAPH_INPUT && m->inputs[n->what].kind >= INPUT_ELEMENT;
+    if (input < 0) return of_element;
+    const bool of_step = g == GROUP_WORKLOAD || g == GROUP_REQUEST; /* which decides the context of a generation */
+    if (of_step && (of_element || graph_is_loop(n))) return true;
+    if (n->op == GRAPH_CALL && of_step && (primitives[n->what].groups >> GROUP_WORKLOAD & 1)) return true;
+    if (n->op == GRAPH_CALL) return g != GROUPS && (primitives[n->what].groups >> g & 1);
+    return n->op == GRAPH_INPUT && n->what == input;
+}
+
+bool compile_reaches(const struct toml_model *m, struct reach *r, int node)
+{
+    if (node >= r->n) r->is = xrealloc(r->is, (size_t)m->graph.capacity, sizeof *r->is);
+    for (; r->n <= node; r->n++) {
+        const struct graph_node *n = &m->graph.nodes[r->n];
+        const bool leaves = r->input < 0 && graph_is_loop(n); /* a loop is of no element */
+        bool is = reads(m, n, r->input);
+        for (int k = 0; k < n->n_args && !leaves; k++) is = is || r->is[n->args[k]];
+        r->is[r->n] = is;
+    }
+    return r->is[node];
+}
+
+bool compile_varies(struct toml_model *m, int node)
+{
+    m->varying.input = -1;
+    return compile_reaches(m, &m->varying, node);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------------------- */
@@ -83,12 +113,17 @@ static struct term cycle(struct compiling *c, const struct formula_node *n, int 
 
 struct term compile_use(struct compiling *c, const struct formula_node *n, int i)
 {
-    if (c->m->equations[i].state == EQUATION_AT_WORK) return cycle(c, n, i);
-    if (!compile(c->m, i, c, c->diags)) {
-        c->ok = false;
-        return term_any;
+    if (c->m->equations[i].at_work) return cycle(c, n, i);
+    const int context = c->context;
+    c->context = 0;
+    c->ok = compile(c->m, i, c, c->diags) && c->ok;
+    int node = c->ok ? context_made(c->m, 0, i)->node : 0;
+    c->context = context;
+    if (c->ok && context_changes(c, node)) {
+        c->ok = compile(c->m, i, c, c->diags);
+        node = context_made(c->m, context, i)->node;
     }
-    return (struct term){c->m->equations[i].measure.dim, false, c->m->equations[i].node};
+    return c->ok ? (struct term){c->m->equations[i].measure.dim, false, node} : term_any;
 }
 
 static struct term unknown(struct compiling *c, const struct formula_node *n, const char *name, enum domain domain)
@@ -119,22 +154,46 @@ static bool is_text(const char *field, enum domain domain)
 /* "op.k" in a loop over operators. */
 static struct term use_element(struct compiling *c, const struct formula_node *n, const char *field)
 {
-    const enum domain domain = c->m->equations[c->equation].domain;
+    const enum domain domain = c->domain;
     const int e = find_equation(c->m, field, domain);
     if (e >= 0) return compile_use(c, n, e);
     if (is_text(field, domain))
         return compile_fail(c, n, "op.role == 'output-head'", xasprintf("a %s is compared with == or !=", field));
     const int in = element_input(c->m, domain, field);
+    if (in >= 0 && context_refuses(c, n, 1U << GROUP_WORKLOAD, n->name)) return term_any;
     return in >= 0 ? use_input(c, in) : unknown(c, n, field, domain);
 }
 
-/* What stands behind the variable of the loop that the equation is in; NULL: another name. */
+/* What stands behind the variable of the loop at hand; NULL: another name. */
 static const char *field_of_loop(const struct compiling *c, const char *name)
 {
-    const struct equation *e = &c->m->equations[c->equation];
-    const size_t n = e->variable ? strlen(e->variable) : 0;
-    const bool in = n > 0 && e->kind == EQUATION_ELEMENT && strncmp(name, e->variable, n) == 0 && name[n] == '.';
-    return in ? name + n + 1 : NULL;
+    const size_t n = c->variable ? strlen(c->variable) : 0;
+    return n && strncmp(name, c->variable, n) == 0 && name[n] == '.' ? name + n + 1 : NULL;
+}
+
+/* Is it the binding's name, or a column of its row? */
+static bool is_bound(const struct binding *b, const char *name)
+{
+    const size_t n = strlen(b->name);
+    return strncmp(name, b->name, n) == 0 && (!name[n] || (b->table && name[n] == '.'));
+}
+
+/* What a name is bound to, in *ret; false: it is another name. */
+static bool emit_bound(struct compiling *c, const struct formula_node *n, struct term *ret)
+{
+    bool outside = false;
+    const struct binding *b = c->names;
+    for (; b && !is_bound(b, n->name); b = b->above) outside = outside || b == c->outside;
+    if (!b) return false;
+    outside = outside || b == c->outside;
+    if (b->table)
+        *ret = compile_cell(c, n, b);
+    else if (c->ok && outside && compile_varies(c->m, b->value.node))
+        *ret = compile_fail(c, n, "give the function what is the same for all elements",
+                            xasprintf("%s is of the element of another loop, which this loop does not see", b->name));
+    else
+        *ret = b->value;
+    return true;
 }
 
 /* A quantity of a group: "memory.rate". NULL: there is none, or the model has not the group. */
@@ -148,8 +207,8 @@ static const struct answer *quantity(const struct toml_model *m, const char *nam
 
 static struct term emit_name(struct compiling *c, const struct formula_node *n)
 {
-    for (int i = 0; c->arguments && i < c->arguments->function->n_arguments; i++)
-        if (strcmp(c->arguments->function->arguments[i], n->name) == 0) return c->arguments->value[i];
+    struct term bound;
+    if (emit_bound(c, n, &bound)) return bound;
     const char *field = field_of_loop(c, n->name);
     if (field) return use_element(c, n, field);
     if (strcmp(n->name, "inf") == 0 || strcmp(n->name, "null") == 0)
@@ -164,7 +223,7 @@ static struct term emit_name(struct compiling *c, const struct formula_node *n)
     const int in = find_input(c->m, n->name);
     if (in >= 0) return use_input(c, in);
     const struct answer *a = quantity(c->m, n->name);
-    if (a) return compile_answer(c, a, NULL, 0);
+    if (a) return compile_answer(c, n, a, NULL, 0);
     const int e = find_equation(c->m, n->name, DOMAIN_NONE);
     return e >= 0 ? compile_use(c, n, e) : unknown(c, n, n->name, DOMAIN_NONE);
 }
@@ -190,8 +249,7 @@ static struct term compare_known(struct compiling *c, const struct formula_node 
     const char *const *names = kind == INPUT_MIXER ? dse_mixer_names : dse_op_role_names;
     size_t count = 0;
     for (; names[count]; count++)
-        if (strcmp(names[count], text->name) == 0)
-            return compare_input(c, n, named_input(c->m, kind, c->m->equations[c->equation].domain, text->name), 1);
+        if (strcmp(names[count], text->name) == 0) return compare_input(c, n, named_input(c->m, kind, c->domain, text->name), 1);
     if (c->ok)
         diags_unknown(c->diags, formula_loc(c->f, text), c->f->source.file_text, text->name, names, count, NULL,
                       kind == INPUT_MIXER ? "no group of attention has the mixer \"%s\"" : "no operator has the role \"%s\"",
@@ -209,8 +267,7 @@ static struct term compare_text(struct compiling *c, const struct formula_node *
     const char *field = field_of_loop(c, name->name);
     if (field && strcmp(field, "role") == 0) return compare_known(c, n, text, INPUT_ROLE);
     if (field && strcmp(field, "mixer") == 0) return compare_known(c, n, text, INPUT_MIXER);
-    if (field && strcmp(field, "name") == 0)
-        return compare_input(c, n, named_input(c->m, INPUT_NAMED, c->m->equations[c->equation].domain, text->name), 1);
+    if (field && strcmp(field, "name") == 0) return compare_input(c, n, named_input(c->m, INPUT_NAMED, c->domain, text->name), 1);
     const struct field *f = schema_find(&c->m->schema, name->name);
     if (!f || f->type != DSE_TYPE_ENUM)
         return compile_fail(c, name, NULL, xasprintf("%s is not a choice: a string cannot be compared with it", name->name));
@@ -300,7 +357,19 @@ static struct term emit_sign(struct compiling *c, const struct formula_node *n)
     return pure(graph_make(g, GRAPH_EQ, of.node, graph_constant(g, 0)));
 }
 
-/* More than a model may have is told once. */
+bool compile_terms(struct compiling *c, const struct formula_node *n, int terms)
+{
+    char most[TEXT_NUMBER_MAX];
+    const bool had_room = c->m->terms <= MODEL_TERMS_MAX;
+    c->m->terms += had_room ? terms : 0;
+    if (c->m->terms <= MODEL_TERMS_MAX) return true;
+    if (had_room)
+        compile_fail(c, n, "give what stands in several places a name of its own, among the equations",
+                     xasprintf("the formulas have more than %s terms, with those of functions, loops over ranges, and at()",
+                               text_count(most, MODEL_TERMS_MAX)));
+    return c->ok = false;
+}
+
 static bool is_within_limits(struct compiling *c, const struct formula_node *n)
 {
     char most[TEXT_NUMBER_MAX];
@@ -308,12 +377,14 @@ static bool is_within_limits(struct compiling *c, const struct formula_node *n)
         compile_fail(
             c, n, "give parts of it names of their own",
             xasprintf("terms, functions and equations stand inside each other; at most %s do", text_count(most, MODEL_DEPTH_MAX)));
-    if (++c->m->terms == MODEL_TERMS_MAX + 1)
-        compile_fail(c, n, "give what stands in several places a name of its own, among the equations",
-                     xasprintf("the formulas have more than %s terms, with those of the functions that they call",
-                               text_count(most, MODEL_TERMS_MAX)));
-    c->ok = c->ok && c->m->terms <= MODEL_TERMS_MAX;
-    return c->ok;
+    return compile_terms(c, n, 1) && c->ok;
+}
+
+/* What stands where it means nothing. */
+static const char *misplaced(enum formula_kind kind)
+{
+    if (kind == FORMULA_LOOP) return "a loop stands in sum(), most(), least(), argmin(), argmax() or largest()";
+    return kind == FORMULA_SET ? "only at() gives a parameter another value" : "a string can only be compared, by == or !=";
 }
 
 static struct term emit_node(struct compiling *c, const struct formula_node *n)
@@ -326,10 +397,7 @@ static struct term emit_node(struct compiling *c, const struct formula_node *n)
     case FORMULA_CALL: return compile_call(c, n);
     case FORMULA_NEGATE:
     case FORMULA_NOT: return emit_sign(c, n);
-    default:
-        return compile_fail(c, n, NULL,
-                            xasprintf(n->kind == FORMULA_LOOP ? "a loop stands in sum(), most() or least()"
-                                                              : "a string can only be compared, by == or !="));
+    default: return compile_fail(c, n, NULL, xasprintf("%s", misplaced(n->kind)));
     }
 }
 
@@ -365,12 +433,20 @@ static bool check_unit(struct compiling *c, struct term v)
 
 static bool compile_formula(struct toml_model *m, int i, struct compiling *above, struct diags *diags)
 {
-    const struct formula f = m->equations[i].formula;
-    struct compiling c = {
-        .m = m, .equation = i, .f = &f, .above = above, .depth = above ? above->depth : 0, .diags = diags, .ok = true};
-    const struct term v = compile_node(&c, f.root);
+    const struct equation *e = &m->equations[i];
+    struct compiling c = {.m = m,
+                          .equation = i,
+                          .f = &e->formula,
+                          .variable = e->kind == EQUATION_ELEMENT ? e->variable : NULL,
+                          .domain = e->domain,
+                          .context = above ? above->context : 0,
+                          .above = above,
+                          .depth = above ? above->depth : 0,
+                          .diags = diags,
+                          .ok = true};
+    const struct term v = compile_node(&c, e->formula.root);
     if (c.ok) check_unit(&c, v);
-    if (c.ok) m->equations[i].node = v.node;
+    *context_made(m, c.context, i) = (struct made_equation){c.ok, v.node};
     return c.ok;
 }
 
@@ -378,19 +454,22 @@ static bool compile(struct toml_model *m, int i, struct compiling *above, struct
 {
     enum { CHAIN_MAX = 500 };
     int chain = 0;
+    struct equation *e = &m->equations[i];
     for (const struct compiling *at = above; at; at = at->above) chain++;
-    if (m->equations[i].state == EQUATION_DONE || m->equations[i].state == EQUATION_BAD)
-        return m->equations[i].state == EQUATION_DONE;
+    if (e->is_bad) return false;
+    if (context_made(m, above ? above->context : 0, i)->is_done) return true;
     if (chain > CHAIN_MAX)
-        return diags_input(diags, m->equations[i].loc, m->doc->text, NULL, "more than %d equations need each other in a row",
+        return diags_input(diags, e->loc, e->formula.source.file_text, NULL, "more than %d equations need each other in a row",
                            CHAIN_MAX);
-    m->equations[i].state = EQUATION_AT_WORK;
-    const bool ok = compile_formula(m, i, above, diags);
-    m->equations[i].state = ok ? EQUATION_DONE : EQUATION_BAD;
-    return ok;
+    e->at_work = true;
+    e->is_bad = !compile_formula(m, i, above, diags);
+    e->at_work = false;
+    return !e->is_bad;
 }
 
 bool compile_equation(struct toml_model *m, int i, struct diags *diags)
 {
-    return compile(m, i, NULL, diags);
+    const bool ok = compile(m, i, NULL, diags);
+    m->equations[i].node = context_made(m, 0, i)->node;
+    return ok;
 }

@@ -1,4 +1,4 @@
-/* Calls: functions that every model has, those of the groups, those of the file, and sums over loops. */
+/* Calls: functions that every model has, those of the groups, and those of the file. */
 #include "toml_model/compile.h"
 
 #include "base/hint.h"
@@ -7,8 +7,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct term term_any = {{{0}}, true, 0};
 
 enum rule { RULE_PURE, RULE_ROUND, RULE_SAME, RULE_KEEP, RULE_ROOT, RULE_KNOWN };
 static const struct {
@@ -31,15 +29,14 @@ static const struct {
     {"log10", GRAPH_LOG10, 1, 1, RULE_PURE},
 };
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
-static const char *const loops[] = {"sum", "most", "least"};
 
-static bool wrong_count(struct compiling *c, const struct formula_node *n, int least, int most)
+bool compile_count(struct compiling *c, const struct formula_node *n, int least, int most)
 {
-    if (n->n_args >= least && n->n_args <= most) return false;
+    if (n->n_args >= least && n->n_args <= most) return true;
     compile_fail(c, n, NULL,
                  least == most ? xasprintf("%s() takes %d argument%s, not %d", n->name, least, least == 1 ? "" : "s", n->n_args)
                                : xasprintf("%s() takes %d to %d arguments, not %d", n->name, least, most, n->n_args));
-    return true;
+    return false;
 }
 
 /* The dimension of the result. */
@@ -56,7 +53,7 @@ static struct term by_rule(struct compiling *c, const struct formula_node *n, en
 
 static struct term emit_built_in(struct compiling *c, const struct formula_node *n, size_t which)
 {
-    if (wrong_count(c, n, built_in[which].least, built_in[which].most)) return term_any;
+    if (!compile_count(c, n, built_in[which].least, built_in[which].most)) return term_any;
     struct graph *g = &c->m->graph;
     int nodes[FORMULA_ARGUMENTS_MAX] = {0};
     struct term v = term_any;
@@ -83,9 +80,10 @@ static int reference(struct compiling *c, const struct formula_node *n, const ch
         .node;
 }
 
-struct term compile_answer(struct compiling *c, const struct answer *a, const int *args, int n)
+struct term compile_answer(struct compiling *c, const struct formula_node *at, const struct answer *a, const int *args, int n)
 {
     struct measure unit;
+    if (context_refuses(c, at, primitives[a->primitive].groups, a->name)) return term_any;
     measure_parse(a->unit, strlen(a->unit), &unit);
     const int call = graph_call(&c->m->graph, a->primitive, args, n);
     return (struct term){unit.dim, false, graph_result(&c->m->graph, call, a->which)};
@@ -96,7 +94,7 @@ static struct term emit_answer(struct compiling *c, const struct formula_node *n
     const char *const *units = primitives[a->primitive].arguments;
     int arity = 0, nodes[PRIMITIVE_ARGUMENTS_MAX] = {0};
     while (arity < PRIMITIVE_ARGUMENTS_MAX && units[arity]) arity++;
-    if (wrong_count(c, n, arity, arity)) return term_any;
+    if (!compile_count(c, n, arity, arity)) return term_any;
     for (int i = 0; i < arity; i++) {
         struct measure m;
         const struct formula_node *argument = &c->f->nodes[n->args[i]];
@@ -108,72 +106,42 @@ static struct term emit_answer(struct compiling *c, const struct formula_node *n
             nodes[i] = v.node;
         }
     }
-    return c->ok ? compile_answer(c, a, nodes, arity) : term_any;
-}
-
-/* What a loop is over becomes an equation of its own. */
-static struct term emit_loop(struct compiling *c, const struct formula_node *n, size_t which)
-{
-    static const enum graph_op ops[] = {GRAPH_TOTAL, GRAPH_MOST, GRAPH_LEAST};
-    if (wrong_count(c, n, 1, 1)) return term_any;
-    const struct formula_node *loop = &c->f->nodes[n->args[0]];
-    if (loop->kind != FORMULA_LOOP)
-        return compile_fail(c, loop, "sum(for op in linear: op.weight_bytes)", xasprintf("%s() takes a loop", n->name));
-    const enum domain domain = domain_find(loop->domain);
-    if (c->arguments)
-        return compile_fail(c, n, "write the loop where the function is called, or give it a name",
-                            xasprintf("a function cannot hold a loop"));
-    if (domain == DOMAIN_NONE) {
-        if (c->ok)
-            diags_unknown(c->diags, formula_loc(c->f, loop), c->f->source.file_text, loop->domain, domain_names, DOMAINS, NULL,
-                          "there is nothing called \"%s\" to loop over", loop->domain);
-        c->ok = false;
-        return term_any;
-    }
-    if (!c->m->groups.has[GROUP_WORKLOAD])
-        return compile_fail(c, n, "uses = [\"workload\", \"memory\"]",
-                            xasprintf("a model without the group \"workload\" has no operators"));
-    struct equation element = {.kind = EQUATION_ELEMENT,
-                               .name = xstrdup(loop->name),
-                               .domain = domain,
-                               .variable = loop->name,
-                               .formula = *c->f,
-                               .borrows = true};
-    element.formula.root = loop->args[0];
-    element.loc = formula_loc(c->f, loop);
-    struct term v = compile_use(c, n, add_equation(c->m, element));
-    if (c->ok) v.node = graph_loop(&c->m->graph, ops[which], (int)domain, v.node);
-    return v;
+    return c->ok ? compile_answer(c, n, a, nodes, arity) : term_any;
 }
 
 /* A function of the file: its formula stands in place of the call. */
 static struct term emit_function(struct compiling *c, const struct formula_node *n, struct function *f)
 {
-    if (wrong_count(c, n, f->n_arguments, f->n_arguments)) return term_any;
+    if (!compile_count(c, n, f->n_arguments, f->n_arguments)) return term_any;
     if (f->at_work) return compile_fail(c, n, NULL, xasprintf("the function %s() needs itself", f->name));
-    struct arguments a = {.function = f};
-    for (int i = 0; i < n->n_args; i++) a.value[i] = compile_node(c, n->args[i]);
+    struct binding names[FORMULA_ARGUMENTS_MAX];
+    for (int i = 0; i < n->n_args; i++)
+        names[i] =
+            (struct binding){.name = f->arguments[i], .value = compile_node(c, n->args[i]), .above = i ? &names[i - 1] : NULL};
     const struct formula *outer = c->f;
-    const struct arguments *outer_arguments = c->arguments;
+    const struct binding *outer_names = c->names;
     c->f = &f->formula;
-    c->arguments = &a;
+    c->names = &names[n->n_args - 1];
     f->at_work = true;
     const struct term ret = c->ok ? compile_node(c, f->formula.root) : term_any;
     f->at_work = false;
     c->f = outer;
-    c->arguments = outer_arguments;
+    c->names = outer_names;
     return ret;
 }
 
 struct term compile_call(struct compiling *c, const struct formula_node *n)
 {
-    const char *names[BUILT_IN + 128];
-    size_t k = 0;
+    const char *names[BUILT_IN + 128] = {"at"};
+    size_t k = 1;
+    struct term ret;
+    if (compile_column(c, n, &ret)) return ret;
+    if (strcmp(n->name, "at") == 0) return compile_at(c, n);
     for (int i = 0; i < c->m->n_functions; i++)
         if (strcmp(c->m->functions[i].name, n->name) == 0) return emit_function(c, n, &c->m->functions[i]);
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(loops[i], n->name) == 0) return emit_loop(c, n, i);
-        names[k++] = loops[i];
+    for (int i = 0; i < LOOPS; i++) {
+        if (strcmp(compile_loop_names[i], n->name) == 0) return compile_loop(c, n, i);
+        names[k++] = compile_loop_names[i];
     }
     for (size_t i = 0; i < BUILT_IN; i++) {
         if (strcmp(built_in[i].name, n->name) == 0) return emit_built_in(c, n, i);
@@ -186,9 +154,11 @@ struct term compile_call(struct compiling *c, const struct formula_node *n)
     }
     for (int i = 0; i < c->m->n_functions && i < 64; i++) names[k++] = c->m->functions[i].name;
     if (c->ok)
-        diags_unknown(c->diags, formula_loc(c->f, n), c->f->source.file_text, n->name, names, k,
-                      "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, sum, most, least, and those of [functions]",
-                      "there is no function %s()", n->name);
+        diags_unknown(
+            c->diags, formula_loc(c->f, n), c->f->source.file_text, n->name, names, k,
+            "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, known, sum, most, least, argmin, argmax, largest, "
+            "at, and those of [functions]",
+            "there is no function %s()", n->name);
     c->ok = false;
     return term_any;
 }

@@ -10,9 +10,8 @@
 #include <string.h>
 
 /* The formula that stands at `node`: a string, or a number. formula_release takes what was made in both cases. */
-static bool formula_at(const struct toml_model *m, const struct toml_node *node, struct formula *ret, struct diags *diags)
+static bool formula_at(const struct toml_doc *doc, const struct toml_node *node, struct formula *ret, struct diags *diags)
 {
-    const struct toml_doc *doc = m->doc;
     struct formula_source source = {.text = "", .loc = toml_loc(doc, node), .file_text = doc->text};
     *ret = (struct formula){0};
     if (node->type == TOML_INTEGER || node->type == TOML_FLOAT) {
@@ -35,8 +34,8 @@ static int read_equation(struct toml_model *m, struct equation e, const struct t
 {
     const bool parsed =
         m->n_equations < MODEL_FORMULAS_MAX
-            ? formula_at(m, node, &e.formula, diags)
-            : diags_input(diags, toml_loc(m->doc, node), NULL, NULL, "there are more formulas; at most %d", MODEL_FORMULAS_MAX);
+            ? formula_at(e.file, node, &e.formula, diags)
+            : diags_input(diags, toml_loc(e.file, node), NULL, NULL, "there are more formulas; at most %d", MODEL_FORMULAS_MAX);
     if (!parsed) {
         formula_release(&e.formula);
         free(e.name);
@@ -45,49 +44,56 @@ static int read_equation(struct toml_model *m, struct equation e, const struct t
     return add_equation(m, e);
 }
 
-static bool twice(const struct toml_model *m, const struct toml_node *key, struct diags *diags)
+static bool twice(const struct toml_doc *doc, const struct toml_node *key, struct diags *diags)
 {
-    return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "give it another name",
+    return diags_input(diags, toml_key_loc(doc, key), doc->text, "give it another name",
                        "there is a parameter, an equation or a metric %s already", key->key);
+}
+
+static bool is_taken(const struct toml_model *m, const char *name, enum domain domain)
+{
+    return find_equation(m, name, domain) >= 0 ||
+           (domain == DOMAIN_NONE && (schema_find(&m->schema, name) || strcmp(name, "inf") == 0 || strcmp(name, "null") == 0));
 }
 
 /* NAME = "formula", or { is = "formula", doc = ... }. `keys`: what may stand in the table. */
 static int named(struct toml_model *m, const struct toml_node *key, struct equation e, const char *const *keys, size_t n_keys,
                  struct diags *diags)
 {
-    if (!check_name(m, key, diags)) return -1;
-    if (find_equation(m, key->key, e.domain) >= 0 ||
-        (e.domain == DOMAIN_NONE &&
-         (schema_find(&m->schema, key->key) || strcmp(key->key, "inf") == 0 || strcmp(key->key, "null") == 0))) {
-        twice(m, key, diags);
+    const struct toml_doc *doc = e.file;
+    if (!check_name(doc, key, diags)) return -1;
+    if (is_taken(m, key->key, e.domain)) {
+        twice(doc, key, diags);
         return -1;
     }
-    const struct toml_node *formula = key;
+    const struct toml_node *formula = key, *source = NULL;
     if (key->type == TOML_TABLE) {
         formula = toml_get(key, "is");
-        if (!toml_check_keys(m->doc, key, keys, n_keys, diags)) return -1;
-        e.doc = string_of(m, key, "doc", diags);
+        source = toml_get(key, "source");
+        if (!toml_check_keys(doc, key, keys, n_keys, diags)) return -1;
+        e.doc = string_of(doc, key, "doc", diags);
         if (!formula)
-            diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "{ is = \"a + b\", doc = \"...\" }", "%s has no formula",
+            diags_input(diags, toml_key_loc(doc, key), doc->text, "{ is = \"a + b\", doc = \"...\" }", "%s has no formula",
                         key->key);
         if (!formula) return -1;
     }
     e.name = xstrdup(key->key);
+    e.source = source && source->type == TOML_STRING ? source->string : "";
     e.is_public = true;
-    e.loc = toml_key_loc(m->doc, key);
+    e.loc = toml_key_loc(doc, key);
     e.has_measure = measure_of_name(key->key, &e.measure, &e.unit);
     return read_equation(m, e, formula, diags);
 }
 
 /* ---- sections ---------------------------------------------------------------------------------------------------------------- */
 
-static bool read_equations(struct toml_model *m, struct diags *diags)
+static bool read_equations(struct toml_model *m, const struct toml_doc *doc, struct diags *diags)
 {
     static const char *const keys[] = {"is", "doc", "source"};
-    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "equations", TOML_TABLE, diags);
-    bool ok = t || !toml_get(&m->doc->root, "equations");
+    const struct toml_node *t = toml_expect(doc, &doc->root, "equations", TOML_TABLE, diags);
+    bool ok = t || !toml_get(&doc->root, "equations");
     for (size_t i = 0; t && i < t->n; i++)
-        ok = named(m, &t->children[i], (struct equation){.domain = DOMAIN_NONE}, keys, 3, diags) >= 0 && ok;
+        ok = named(m, &t->children[i], (struct equation){.file = doc, .domain = DOMAIN_NONE}, keys, 3, diags) >= 0 && ok;
     return ok;
 }
 
@@ -103,11 +109,12 @@ static bool read_loop(struct toml_model *m, const struct toml_node *t, struct di
         return diags_input(diags, toml_key_loc(m->doc, t), m->doc->text, "uses = [\"workload\"]",
                            "a model without the group \"workload\" has no operators");
     bool ok = true;
-    const struct equation e = {.kind = EQUATION_ELEMENT, .domain = d, .variable = d == DOMAIN_ATTENTION ? "group" : "op"};
+    const struct equation e = {
+        .file = m->doc, .kind = EQUATION_ELEMENT, .domain = d, .variable = d == DOMAIN_ATTENTION ? "group" : "op"};
     for (size_t i = 0; i < t->n; i++) {
         const struct toml_node *key = &t->children[i];
         const bool field = strcmp(key->key, "name") == 0 || strcmp(key->key, "role") == 0 || element_input(m, d, key->key) >= 0;
-        ok = (field ? twice(m, key, diags) : named(m, key, e, keys, 3, diags) >= 0) && ok;
+        ok = (field ? twice(m->doc, key, diags) : named(m, key, e, keys, 3, diags) >= 0) && ok;
     }
     return ok;
 }
@@ -121,44 +128,60 @@ static bool read_loops(struct toml_model *m, struct diags *diags)
 }
 
 /* "ceil_to(x, multiple)" = "ceil(x / multiple) * multiple" */
-static bool read_function(struct toml_model *m, const struct toml_node *key, struct diags *diags)
+static bool is_word(char c)
 {
-    static const char hint[] = "\"twice(x)\" = \"2 * x\"";
-    struct function f = {0};
-    const char *s = key->key;
-    char **argument = xcalloc(FORMULA_ARGUMENTS_MAX, sizeof *argument);
-    f.arguments = argument;
-    bool ok = true;
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The name and the arguments of a function, from its key. */
+static bool read_head(struct function *f, const char *s)
+{
     for (;;) {
         s += strspn(s, " ");
         size_t n = 0;
-        while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
-        ok = n > 0 && !isdigit((unsigned char)*s) && f.n_arguments < FORMULA_ARGUMENTS_MAX;
-        if (!ok) break;
-        if (!f.name)
-            f.name = xstrndup(s, n);
+        while (is_word(s[n])) n++;
+        if (!n || isdigit((unsigned char)*s) || f->n_arguments == FORMULA_ARGUMENTS_MAX) return false;
+        if (!f->name)
+            f->name = xstrndup(s, n);
         else
-            f.arguments[f.n_arguments++] = xstrndup(s, n);
+            f->arguments[f->n_arguments++] = xstrndup(s, n);
         s += n;
         s += strspn(s, " ");
         const char end = *s++;
-        if (end == ')') break;
-        ok = end == (f.n_arguments == 0 ? '(' : ',');
-        if (!ok) break;
+        if (end == ')') return f->n_arguments && !*s;
+        if (end != (f->n_arguments == 0 ? '(' : ',')) return false;
     }
-    ok = (ok && f.n_arguments && !*s) ||
-         diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, hint, "a function is written with its arguments");
-    ok = ok && formula_at(m, key, &f.formula, diags);
+}
+
+static bool has_function(const struct toml_model *m, const char *name)
+{
+    for (int i = 0; i < m->n_functions; i++)
+        if (m->functions[i].name && strcmp(m->functions[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool read_function(struct toml_model *m, const struct toml_doc *doc, const struct toml_node *key, struct diags *diags)
+{
+    static const char hint[] = "\"twice(x)\" = \"2 * x\"";
+    const struct srcloc loc = toml_key_loc(doc, key);
+    struct function f = {.arguments = xcalloc(FORMULA_ARGUMENTS_MAX, sizeof *f.arguments)};
+    bool ok = read_head(&f, key->key);
+    if (!ok)
+        diags_input(diags, loc, doc->text, hint, "a function is written with its arguments");
+    else if (has_function(m, f.name))
+        ok = diags_input(diags, loc, doc->text, "give it another name", "there is a function %s() already", f.name);
+    ok = ok && formula_at(doc, key, &f.formula, diags);
     m->functions = xrealloc(m->functions, (size_t)m->n_functions + 1, sizeof *m->functions);
     m->functions[m->n_functions++] = f;
     return ok;
 }
 
-static bool read_functions(struct toml_model *m, struct diags *diags)
+static bool read_functions(struct toml_model *m, const struct toml_doc *doc, struct diags *diags)
 {
-    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "functions", TOML_TABLE, diags);
-    bool ok = t || !toml_get(&m->doc->root, "functions");
-    for (size_t i = 0; t && i < t->n; i++) ok = read_function(m, &t->children[i], diags) && ok;
+    const struct toml_node *t = toml_expect(doc, &doc->root, "functions", TOML_TABLE, diags);
+    bool ok = t || !toml_get(&doc->root, "functions");
+    if (t && !check_room(doc, t, m->n_functions, diags)) return false;
+    for (size_t i = 0; t && i < t->n; i++) ok = read_function(m, doc, &t->children[i], diags) && ok;
     return ok;
 }
 
@@ -176,7 +199,8 @@ static int side(struct toml_model *m, int of, int node)
 
 static bool read_condition(struct toml_model *m, const struct toml_node *key, struct conditions *ret, struct diags *diags)
 {
-    const struct equation e = {.name = xasprintf("the condition of \"%s\"", key->key),
+    const struct equation e = {.file = m->doc,
+                               .name = xasprintf("the condition of \"%s\"", key->key),
                                .domain = DOMAIN_NONE,
                                .loc = toml_key_loc(m->doc, key),
                                .has_measure = true,
@@ -222,7 +246,8 @@ static const struct {
 static int with_unit(struct toml_model *m, const struct toml_node *key, const char *what, const char *unit, enum domain domain,
                      struct diags *diags)
 {
-    struct equation e = {.kind = domain == DOMAIN_NONE ? EQUATION_SCALAR : EQUATION_ELEMENT,
+    struct equation e = {.file = m->doc,
+                         .kind = domain == DOMAIN_NONE ? EQUATION_SCALAR : EQUATION_ELEMENT,
                          .name = xasprintf("%s of %s", key->key, what),
                          .domain = domain,
                          .variable = domain == DOMAIN_NONE        ? NULL
@@ -269,7 +294,7 @@ static bool read_step(struct toml_model *m, struct diags *diags)
 static bool read_mean(const struct toml_model *m, const struct toml_node *key, const char *unit, enum dse_mean *ret,
                       struct diags *diags)
 {
-    const char *names[DSE_MEAN_COUNT], *given = string_of(m, key, "mean", diags);
+    const char *names[DSE_MEAN_COUNT], *given = string_of(m->doc, key, "mean", diags);
     const struct dse_unit *u = unit_find(NULL, unit);
     *ret = DSE_MEAN_BY_UNIT;
     if (!given && u && u->mean != DSE_MEAN_BY_UNIT) return true;
@@ -294,22 +319,22 @@ static bool read_metric(struct toml_model *m, const struct toml_node *key, struc
         if (strcmp(c->name, key->key) == 0)
             return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "[step] says what it follows from",
                                "%s is a metric that every model has", key->key);
-    const char *doc = key->type == TOML_TABLE ? string_of(m, key, "doc", diags) : NULL,
-               *better = key->type == TOML_TABLE ? string_of(m, key, "better", diags) : NULL;
+    const char *doc = key->type == TOML_TABLE ? string_of(m->doc, key, "doc", diags) : NULL,
+               *better = key->type == TOML_TABLE ? string_of(m->doc, key, "better", diags) : NULL;
     if (!doc || !*doc)
         return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "{ is = \"...\", better = \"less\", doc = \"...\" }",
                            "%s: a metric says what it is (doc)", key->key);
     if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
         return diags_input(diags, toml_loc(m->doc, toml_get(key, "better")), m->doc->text, "leave it out where neither is better",
                            "%s: better is \"less\" or \"more\"", key->key);
-    const int i = named(m, key, (struct equation){.domain = DOMAIN_NONE}, keys, 6, diags);
+    const int i = named(m, key, (struct equation){.file = m->doc, .domain = DOMAIN_NONE}, keys, 6, diags);
     enum dse_mean mean;
     if (i < 0 || !read_mean(m, key, m->equations[i].unit ? m->equations[i].unit : "", &mean, diags)) return false;
     if (m->equations[i].unit && !unit_find(NULL, m->equations[i].unit))
         return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "_us, _ms, _mib, _gib, _mj, _w, _mm2, _gbs, _gops, ...",
                            "%s: a metric is in a unit that designers speak", key->key);
     m->own = xrealloc(m->own, (size_t)m->n_own + 1, sizeof *m->own);
-    m->own[m->n_own++] = (struct own_metric){.equation = i, .mean = mean, .why_null = string_of(m, key, "null", diags)};
+    m->own[m->n_own++] = (struct own_metric){.equation = i, .mean = mean, .why_null = string_of(m->doc, key, "null", diags)};
     return true;
 }
 
@@ -365,7 +390,7 @@ static bool read_part(struct toml_model *m, const struct toml_node *t, struct di
     if (t->type != TOML_TABLE)
         return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "[[parts]]", "parts is a list of tables");
     bool ok = toml_check_keys(m->doc, t, keys, sizeof keys / sizeof *keys, diags);
-    const char *loop = string_of(m, t, "for", diags), *name = string_of(m, t, "name", diags);
+    const char *loop = string_of(m->doc, t, "for", diags), *name = string_of(m->doc, t, "name", diags);
     struct part_row p = {.domain = loop ? domain_find(loop) : DOMAIN_NONE, .when = -1};
     if (loop && (p.domain == DOMAIN_NONE || !m->groups.has[GROUP_WORKLOAD]))
         return diags_unknown(diags, toml_loc(m->doc, toml_get(t, "for")), m->doc->text, loop, domain_names, DOMAINS,
@@ -397,12 +422,17 @@ static bool read_parts(struct toml_model *m, struct diags *diags)
 
 bool read_formulas(struct toml_model *m, struct diags *diags)
 {
-    static const char *const sections[] = {"model",  "parameters", "defaults", "functions", "equations",  "for",
-                                           "check",  "beyond",     "step",     "metrics",   "parts",      "causes",
-                                           "trends", "claims",     "machines", "cases",     "accounting", "contradictions"};
+    static const char *const sections[] = {"include",   "model",     "parameters", "defaults",   "tables",
+                                           "functions", "equations", "for",        "check",      "beyond",
+                                           "step",      "metrics",   "parts",      "causes",     "trends",
+                                           "claims",    "machines",  "cases",      "accounting", "contradictions"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
-    ok = read_functions(m, diags) && ok;
-    ok = read_equations(m, diags) && ok;
+    for (int i = 0; i <= m->includes.n; i++) {
+        const struct toml_doc *doc = i < m->includes.n ? m->includes.docs[i] : m->doc;
+        ok = read_tables(m, doc, diags) && ok;
+        ok = read_functions(m, doc, diags) && ok;
+        ok = read_equations(m, doc, diags) && ok;
+    }
     ok = read_loops(m, diags) && ok;
     ok = read_metrics(m, diags) && ok;
     ok = read_conditions(m, "check", &m->check, diags) && ok;
@@ -418,16 +448,10 @@ bool read_formulas(struct toml_model *m, struct diags *diags)
 static bool check_loops(struct toml_model *m, struct diags *diags)
 {
     int n = 0;
-    bool *varies = xcalloc((size_t)m->graph.n + 1, sizeof *varies);
     for (int i = 0; i < m->graph.n; i++) {
-        const struct graph_node *node = &m->graph.nodes[i];
-        varies[i] = node->op == GRAPH_INPUT && m->inputs[node->what].kind >= INPUT_ELEMENT;
-        const bool loop = node->op == GRAPH_TOTAL || node->op == GRAPH_MOST || node->op == GRAPH_LEAST;
-        for (int k = 0; k < node->n_args && !loop; k++) varies[i] = varies[i] || varies[node->args[k]];
-        n += varies[i];
-        m->expands = m->expands || loop;
+        n += compile_varies(m, i);
+        m->expands = m->expands || graph_is_loop(&m->graph.nodes[i]);
     }
-    free(varies);
     for (int i = 0; i < m->n_parts; i++) m->expands = m->expands || m->parts[i].domain != DOMAIN_NONE;
     char most[TEXT_NUMBER_MAX];
     return n <= MODEL_LOOP_TERMS_MAX || diags_input(diags, (struct srcloc){.file = m->doc->file, .line = 1, .column = 1}, NULL,
@@ -439,7 +463,8 @@ static bool check_loops(struct toml_model *m, struct diags *diags)
 bool compile_all(struct toml_model *m, struct diags *diags)
 {
     bool ok = true;
-    const int n = m->n_equations; /* compiling adds those of loops */
-    for (int i = 0; i < n; i++) ok = compile_equation(m, i, diags) && ok;
+    contexts_begin(m);
+    for (int i = 0; i < m->n_equations; i++) ok = compile_equation(m, i, diags) && ok;
+    contexts_end(m);
     return ok && check_loops(m, diags);
 }

@@ -49,22 +49,23 @@ struct input {
 };
 
 enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
-enum equation_state { EQUATION_NEW, EQUATION_AT_WORK, EQUATION_DONE, EQUATION_BAD };
 
 /* A named number that a formula gives. */
 struct equation {
     enum equation_kind kind;
-    enum equation_state state;
-    char *name;           /* "gemv_s"; of what has none, what it is: "the time of \"attention\"" */
-    bool is_public;       /* other formulas may use it */
-    enum domain domain;   /* ELEMENT: of the loop */
-    const char *variable; /* ELEMENT: "op" */
+    const struct toml_doc *file; /* that it stands in */
+    bool at_work, is_bad;        /* it is being compiled; it has an error */
+    char *name;                  /* "gemv_s"; of what has none, what it is: "the time of \"attention\"" */
+    bool is_public;              /* other formulas may use it */
+    enum domain domain;          /* ELEMENT: of the loop */
+    const char *variable;        /* ELEMENT: "op" */
     struct formula formula;
     bool borrows;      /* the formula is a part of another's */
     struct srcloc loc; /* of its name */
     bool has_measure;  /* the name or the place says its unit */
     struct measure measure;
     const char *unit, *doc; /* doc: or NULL */
+    const char *source;     /* of [equations] and [metrics]; "" */
     int node;               /* of the model's graph */
 };
 
@@ -74,6 +75,44 @@ struct function {
     int n_arguments;
     struct formula formula;
     bool at_work;
+};
+
+/* The files that a model's file includes, a file before those that include it. */
+struct includes {
+    struct toml_doc **docs;
+    int n;
+};
+
+/* A constant table: [tables]. */
+struct column {
+    char *name;
+    struct measure measure;
+};
+struct table {
+    char *name;
+    struct column *columns;
+    int n_columns, n_rows;
+    double *cells; /* row by row, in the own units of their dimensions */
+};
+
+/* Equations under other values of parameters: what at() asks for. Context 0 is the model as it is. */
+struct setting {
+    int input, node;
+};
+struct made_equation {
+    bool is_done;
+    int node;
+};
+/* The nodes of the model's graph that an input reaches, found as far as they are asked for; input -1: the numbers of elements. */
+struct reach {
+    int input;
+    bool *is; /* by node, the first n */
+    int n;
+};
+struct context {
+    struct setting *settings; /* by input */
+    int n;
+    struct made_equation *made; /* by equation */
 };
 
 enum total {
@@ -166,6 +205,10 @@ struct toml_model {
     char ***choices;
     size_t n_choices;
 
+    struct includes includes;
+    char *included; /* their texts, of a model that stays */
+    struct table *tables;
+    int n_tables;
     struct function *functions;
     int n_functions;
     struct equation *equations;
@@ -174,6 +217,11 @@ struct toml_model {
     int n_inputs;
     int terms; /* of the formulas that are compiled */
     struct graph graph;
+    struct reach varying;  /* of elements */
+    struct reach *reaches; /* of inputs that at() sets, while formulas are compiled */
+    int n_reaches;
+    struct context *contexts; /* while formulas are compiled */
+    int n_contexts;
     bool expands; /* a formula reads the operators of the step */
 
     struct conditions check, beyond;          /* what refuses a point; what its numbers take from beyond what was measured */
@@ -207,11 +255,34 @@ int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, 
 /* Names that a formula may use, or fields that an element of the domain has, for the nearest; the caller frees the array alone. */
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n);
 enum domain domain_find(const char *name);
+/* The group that the parameter there is of; GROUPS: it is the model's own. */
+enum group group_of_param(const struct toml_model *m, size_t offset);
+/* May resolve() set any number of the group by any other? */
+bool group_is_resolved(enum group g);
 
 /* ---- compile.c ---- */
 
 /* Compile an equation and what it needs. False with an error added. */
 bool compile_equation(struct toml_model *m, int i, struct diags *diags);
+/* Is the node of the element that a loop over operators is at? */
+bool compile_varies(struct toml_model *m, int node);
+/* ---- compile_at.c: before the first equation is compiled, and behind the last ---- */
+void contexts_begin(struct toml_model *m);
+void contexts_end(struct toml_model *m);
+
+/* ---- include.c, constants.c: [tables] ---- */
+
+bool includes_read(const struct toml_doc *doc, struct includes *ret, struct diags *diags);
+void includes_release(struct includes *i);
+/* The texts of all files, one behind the other. The caller frees it. */
+char *includes_text(const struct includes *i);
+/* [tables] of a file. */
+bool read_tables(struct toml_model *m, const struct toml_doc *doc, struct diags *diags);
+const struct table *find_table(const struct toml_model *m, const char *name);
+int find_column(const struct table *t, const char *name);
+/* The table and the column of "tiles.rows"; NULL: it is none. *ret_column: -1 where there is no such column. */
+const struct table *table_of_column(const struct toml_model *m, const char *name, int *ret_column);
+void constants_free(struct toml_model *m);
 
 /* ---- plan.c: the graph of a model for the operators of a step ---- */
 
@@ -345,9 +416,13 @@ bool read_trends(struct toml_model *m, struct diags *diags);
 /* tables.c: rows of metrics and equations of a model that compiles. */
 void make_tables(struct toml_model *m);
 /* A string of the table; NULL: there is none, or, with an error added, another thing. */
-const char *string_of(const struct toml_model *m, const struct toml_node *table, const char *key, struct diags *diags);
+const char *string_of(const struct toml_doc *doc, const struct toml_node *table, const char *key, struct diags *diags);
 /* Is it a name that may stand in a formula and in SQL? Else an error at the key. */
-bool check_name(const struct toml_model *m, const struct toml_node *key, struct diags *diags);
+bool check_name(const struct toml_doc *doc, const struct toml_node *key, struct diags *diags);
+/* No table and no list of the document has more entries than it may; else an error. */
+bool check_entries(const struct toml_doc *doc, const struct toml_node *n, struct diags *diags);
+/* The same of a section, whose entries join those that other files of the model have. */
+bool check_room(const struct toml_doc *doc, const struct toml_node *section, int there, struct diags *diags);
 /* The functions of the descriptor, for a model that stays; false: there are too many. */
 bool toml_model_place(struct toml_model *m);
 

@@ -17,6 +17,20 @@ enum domain domain_find(const char *name)
     return DOMAIN_NONE;
 }
 
+/* ---- groups ------------------------------------------------------------------------------------------------------------------ */
+
+enum group group_of_param(const struct toml_model *m, size_t offset)
+{
+    int g = 0;
+    while (g < GROUPS && !(m->groups.has[g] && offset - m->groups.offset[g] < group_rows[g].size)) g++;
+    return (enum group)g;
+}
+
+bool group_is_resolved(enum group g)
+{
+    return g == GROUP_MEMORY || g == GROUP_ECONOMICS;
+}
+
 /* ---- operators -------------------------------------------------------------------------------------------------------------- */
 
 /* A field of an operator as formulas see it. */

@@ -11,22 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *string_of(const struct toml_model *m, const struct toml_node *table, const char *key, struct diags *diags)
+const char *string_of(const struct toml_doc *doc, const struct toml_node *table, const char *key, struct diags *diags)
 {
-    const struct toml_node *n = toml_expect(m->doc, table, key, TOML_STRING, diags);
+    const struct toml_node *n = toml_expect(doc, table, key, TOML_STRING, diags);
     return n ? n->string : NULL;
 }
 
-bool check_name(const struct toml_model *m, const struct toml_node *key, struct diags *diags)
+bool check_name(const struct toml_doc *doc, const struct toml_node *key, struct diags *diags)
 {
     const char *s = key->key;
     bool ok = islower((unsigned char)*s) || *s == '_';
     for (; ok && *s; s++) ok = islower((unsigned char)*s) || isdigit((unsigned char)*s) || *s == '_';
     if (ok && strlen(key->key) > NAME_LENGTH_MAX)
-        return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, NULL, "the name has %zu characters; at most %d",
+        return diags_input(diags, toml_key_loc(doc, key), doc->text, NULL, "the name has %zu characters; at most %d",
                            strlen(key->key), NAME_LENGTH_MAX);
-    return ok || diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "small letters, digits and _", "\"%s\" is no name",
-                             key->key);
+    return ok ||
+           diags_input(diags, toml_key_loc(doc, key), doc->text, "small letters, digits and _", "\"%s\" is no name", key->key);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------------------------------ */
@@ -111,9 +111,9 @@ static bool read_model(struct toml_model *m, struct diags *diags)
                    : diags_input(diags, top, m->doc->text, "[model] with name, title and cite", "the file has no [model]");
     bool ok = toml_check_keys(m->doc, t, keys, sizeof keys / sizeof *keys, diags);
     const struct toml_node *version = toml_expect(m->doc, t, "version", TOML_INTEGER, diags), *name = toml_get(t, "name");
-    m->desc.name = string_of(m, t, "name", diags);
-    m->desc.title = string_of(m, t, "title", diags);
-    m->desc.cite = string_of(m, t, "cite", diags);
+    m->desc.name = string_of(m->doc, t, "name", diags);
+    m->desc.title = string_of(m->doc, t, "title", diags);
+    m->desc.cite = string_of(m->doc, t, "cite", diags);
     m->desc.version = version && version->integer > 0 && version->integer < 1000000 ? (int)version->integer : 1;
     ok = read_list(m, t, "uses", add_group, diags) && ok;
     ok = read_list(m, t, "can", add_can, diags) && ok;
@@ -122,7 +122,7 @@ static bool read_model(struct toml_model *m, struct diags *diags)
         return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "name = \"mine\", title = \"...\", cite = \"...\"",
                            "a model needs name, title and cite");
     const struct toml_node as_key = {.key = name->string, .key_line = name->line, .key_column = name->column};
-    return check_name(m, &as_key, diags) && ok;
+    return check_name(m->doc, &as_key, diags) && ok;
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------------------- */
@@ -220,8 +220,8 @@ static bool add_parameter(struct toml_model *m, const struct toml_node *p, struc
     static const char *const keys[] = {"default", "range", "choices", "catalog", "unit", "doc", "source", "whole", "fitted_to"};
     if (p->type != TOML_TABLE)
         return wrong(m, p, "tiles = { default = 8, range = [1, 64], doc = \"...\" }", diags, "a parameter is a table", p->key);
-    bool ok = check_name(m, p, diags) && toml_check_keys(m->doc, p, keys, sizeof keys / sizeof *keys, diags);
-    const char *doc = string_of(m, p, "doc", diags), *source = string_of(m, p, "source", diags);
+    bool ok = check_name(m->doc, p, diags) && toml_check_keys(m->doc, p, keys, sizeof keys / sizeof *keys, diags);
+    const char *doc = string_of(m->doc, p, "doc", diags), *source = string_of(m->doc, p, "source", diags);
     if (!doc || !*doc)
         return wrong(m, p, "doc = \"...\", one line without a full stop", diags, "a parameter says what it is (doc)", p->key);
     if (!toml_get(p, "default")) return wrong(m, p, "default = ...", diags, "a parameter has a default", p->key);

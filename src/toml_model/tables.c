@@ -18,14 +18,6 @@ static enum dse_better better_of(const struct toml_model *m, const char *name)
     return !n ? DSE_NEITHER : strcmp(n->string, "less") == 0 ? DSE_LESS : DSE_MORE;
 }
 
-/* "source" of an equation or a metric. */
-static const char *source_of(const struct toml_model *m, const char *section, const char *name)
-{
-    const struct toml_node *n = toml_get(toml_get(&m->doc->root, section), name),
-                           *s = n && n->type == TOML_TABLE ? toml_get(n, "source") : NULL;
-    return s && s->type == TOML_STRING ? s->string : "";
-}
-
 static void make_metrics(struct toml_model *m)
 {
     while (dse_common_metrics[m->n_common].type != DSE_TYPE_END) m->n_common++;
@@ -41,7 +33,7 @@ static void make_metrics(struct toml_model *m)
                                                 .name = e->name,
                                                 .unit = e->unit ? e->unit : "",
                                                 .doc = e->doc,
-                                                .source = source_of(m, "metrics", e->name),
+                                                .source = e->source,
                                                 .offset = m->own[i].offset,
                                                 .better = better_of(m, e->name),
                                                 .mean = m->own[i].mean,
@@ -73,7 +65,7 @@ static void make_equations(struct toml_model *m)
                                                              .name = e->name,
                                                              .unit = e->unit ? e->unit : "",
                                                              .doc = e->doc,
-                                                             .source = source_of(m, "equations", e->name),
+                                                             .source = e->source,
                                                              .offset = offset,
                                                              .flags = DSE_METRIC_MAY_BE_NULL};
     }

@@ -63,10 +63,12 @@ void toml_model_free(struct toml_model *m)
     point_pool_release(m);
     plans_free(m->plans);
     graph_release(&m->graph);
+    free(m->varying.is);
     schema_release(&m->schema);
     free_equations(m);
     free_inputs(m);
     free_functions(m);
+    constants_free(m);
     free_parts(m);
     free_choices(m);
     free(m->check.list);
@@ -81,12 +83,13 @@ void toml_model_free(struct toml_model *m)
     free(m->trends);
     free(m->claims_csv);
     free(m->claims_toml);
+    includes_release(&m->includes);
+    free(m->included);
     toml_free(m->doc);
     free(m);
 }
 
-/* No table and no list has more entries than it may. */
-static bool check_entries(const struct toml_doc *doc, const struct toml_node *n, struct diags *diags)
+bool check_entries(const struct toml_doc *doc, const struct toml_node *n, struct diags *diags)
 {
     if (n->type != TOML_TABLE && n->type != TOML_ARRAY) return true;
     if (n->n > MODEL_ENTRIES_MAX) {
@@ -100,6 +103,15 @@ static bool check_entries(const struct toml_doc *doc, const struct toml_node *n,
     return ok;
 }
 
+bool check_room(const struct toml_doc *doc, const struct toml_node *section, int there, struct diags *diags)
+{
+    char entries[TEXT_NUMBER_MAX], limit[TEXT_NUMBER_MAX];
+    const size_t n = section->n + (size_t)there;
+    return n <= MODEL_ENTRIES_MAX || diags_input(diags, toml_key_loc(doc, section), doc->text, NULL,
+                                                 "%s has %s entries, with those of other files of the model; at most %s",
+                                                 section->key, text_count(entries, n), text_count(limit, MODEL_ENTRIES_MAX));
+}
+
 struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
 {
     enum { POOL = 64 };
@@ -108,7 +120,7 @@ struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
     m->pool = xcalloc(POOL, sizeof *m->pool);
     m->plans = plans_new();
     graph_init(&m->graph);
-    if (check_entries(doc, &doc->root, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
+    if (includes_read(doc, &m->includes, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
         make_tables(m);
         m->many = many_of(m);
         walk_prepare(m);
@@ -174,10 +186,26 @@ static bool add_model(struct toml_model *m, const char *file, struct diags *diag
     if (!names_check(&m->desc, refuse_name, &(struct refusing){m, diags})) return false;
     if (!registry_has_room() || !toml_model_place(m)) return registry_full(toml_loc(m->doc, name), diags);
     char *folder = folder_of(file, m->desc.name);
-    const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->claims_csv, m->claims_toml};
+    m->included = includes_text(&m->includes);
+    const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->included, m->claims_csv, m->claims_toml};
     const bool ok = registry_add_made(&m->desc, folder, file, &files, &m->many, &m->plain);
     free(folder);
     return ok;
+}
+
+/* Are the file, and those that it includes, what they were? */
+static bool is_same(const struct toml_doc *doc, const struct made_files *made)
+{
+    struct includes now = {0};
+    struct diags diags;
+    diags_init(&diags);
+    bool same = strcmp(doc->text, made->source) == 0 && includes_read(doc, &now, &diags);
+    char *text = same ? includes_text(&now) : NULL;
+    same = same && strcmp(text, made->included) == 0;
+    free(text);
+    includes_release(&now);
+    diags_release(&diags);
+    return same;
 }
 
 bool toml_model_load(const char *file, struct diags *diags)
@@ -188,9 +216,9 @@ bool toml_model_load(const char *file, struct diags *diags)
     struct toml_doc *doc = toml_read_file(file, diags);
     const struct model *loaded = plugin_model(file);
     if (loaded) {
-        const bool same = doc && strcmp(doc->text, loaded->made.source) == 0;
+        const bool is_read = doc != NULL, same = is_read && is_same(doc, &loaded->made);
         toml_free(doc);
-        return same || (doc && plugin_changed(file, diags));
+        return same || (is_read && plugin_changed(file, diags));
     }
     struct toml_model *m = doc ? toml_model_new(doc, diags) : NULL;
     if (m && add_model(m, real, diags)) return true;

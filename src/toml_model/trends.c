@@ -58,8 +58,10 @@ static bool read_trend(struct toml_model *m, const struct toml_node *t, struct d
     if (t->type != TOML_TABLE)
         return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "clock_ghz = { more = [\"tokens_per_s\"] }",
                            "a trend is a table");
-    struct dse_trend trend = {
-        .param = f->name, .effect = DSE_MORE, .along = string_of(m, t, "along", diags), .where = string_of(m, t, "where", diags)};
+    struct dse_trend trend = {.param = f->name,
+                              .effect = DSE_MORE,
+                              .along = string_of(m->doc, t, "along", diags),
+                              .where = string_of(m->doc, t, "where", diags)};
     bool ok = toml_check_keys(m->doc, t, keys, sizeof keys / sizeof *keys, diags);
     ok = read_metrics_of(m, t, "more", trend, diags) && ok;
     trend.effect = DSE_LESS;

@@ -12,6 +12,18 @@
 
 typedef struct graph_range range;
 
+/* Equations under other values of parameters (at()), walked once each: the first of the list is the model as it is. */
+struct other {
+    int input;
+    range value;
+};
+struct under {
+    struct other *others; /* by input */
+    int n;
+    range *known; /* by equation, and by 1 + element; 0: of none */
+    bool *is_known;
+};
+
 struct walk {
     const struct toml_model *m;
     struct groups_box groups;
@@ -19,18 +31,27 @@ struct walk {
     bool is_box;
     unsigned same;                    /* groups that are the same at both ends */
     const struct dse_oplist *lo, *hi; /* operators at both ends; NULL: the model reads none */
-    range *known;                     /* by equation, and by 1 + element; 0: of none */
-    bool *is_known;
+    struct under *list;
+    int n, at; /* at: the one at hand */
+};
+
+/* What a name is in a formula: an argument, the number of a range, a row of a table. */
+struct word {
+    const char *name;
+    const struct table *table; /* or NULL */
+    int row;
+    range value;
+    const struct word *above;
 };
 
 /* Where in a formula the walk is. */
 struct place {
     const struct formula *f;
-    const char *variable; /* of the loop; NULL: none */
+    const char *variable; /* of the loop over operators; NULL: none */
     enum domain domain;
     int element;
-    const struct function *function; /* whose formula it is; or NULL */
-    const range *arguments;
+    const struct word *words;
+    bool in_function; /* whose names mean other fields in other loops */
 };
 
 static range walk_node(struct walk *w, const struct place *at, int node);
@@ -39,13 +60,27 @@ static range walk_node(struct walk *w, const struct place *at, int node);
 
 /* A meaning is a kind and a place in a list. */
 enum { MEANING = 1 << 20 };
-enum meaning { MEANS_NOTHING, MEANS_INPUT, MEANS_EQUATION, MEANS_ANSWER, MEANS_FUNCTION, MEANS_LOOP, MEANS_BUILT_IN };
+enum meaning {
+    MEANS_NOTHING,
+    MEANS_INPUT,
+    MEANS_EQUATION,
+    MEANS_ANSWER,
+    MEANS_FUNCTION,
+    MEANS_LOOP,
+    MEANS_BUILT_IN,
+    MEANS_AT,
+    MEANS_COLUMN
+};
 
+enum loop { SUM, MOST, LEAST, ARGMOST, ARGLEAST, LARGEST };
+static const struct {
+    const char *name;
+    enum loop is;
+} loops[] = {{"sum", SUM}, {"most", MOST}, {"least", LEAST}, {"argmax", ARGMOST}, {"argmin", ARGLEAST}, {"largest", LARGEST}};
 static const struct {
     const char *name;
     enum graph_op op;
-} loops[] = {{"sum", GRAPH_ADD}, {"most", GRAPH_MAX}, {"least", GRAPH_MIN}},
-  built_in[] = {{"min", GRAPH_MIN},     {"max", GRAPH_MAX},     {"abs", GRAPH_ABS},   {"sqrt", GRAPH_SQRT},
+} built_in[] = {{"min", GRAPH_MIN},     {"max", GRAPH_MAX},     {"abs", GRAPH_ABS},   {"sqrt", GRAPH_SQRT},
                 {"ceil", GRAPH_CEIL},   {"floor", GRAPH_FLOOR}, {"exp", GRAPH_EXP},   {"round", GRAPH_ROUND},
                 {"known", GRAPH_KNOWN}, {"ln", GRAPH_LN},       {"log2", GRAPH_LOG2}, {"log10", GRAPH_LOG10}};
 
@@ -63,6 +98,9 @@ static int answer_of(const char *name)
 
 static int meaning_of_call(const struct toml_model *m, const char *name)
 {
+    int column;
+    if (table_of_column(m, name, &column)) return meaning(MEANS_COLUMN, column);
+    if (strcmp(name, "at") == 0) return meaning(MEANS_AT, 0);
     for (int i = 0; i < m->n_functions; i++)
         if (strcmp(m->functions[i].name, name) == 0) return meaning(MEANS_FUNCTION, i);
     for (int i = 0; i < (int)(sizeof loops / sizeof *loops); i++)
@@ -103,7 +141,7 @@ static const char *field_of(const char *variable, const char *name)
 static void resolve(const struct toml_model *m, struct formula *f, int node, const char *variable, enum domain domain)
 {
     struct formula_node *n = &f->nodes[node];
-    if (n->kind == FORMULA_LOOP) {
+    if (n->kind == FORMULA_LOOP && n->domain && domain_find(n->domain) != DOMAIN_NONE) {
         resolve(m, f, n->args[0], n->name, domain_find(n->domain));
         return;
     }
@@ -134,6 +172,9 @@ static range between(double x, double y)
 static range number_of(const struct walk *w, const struct input *in, int element)
 {
     const struct plan_input i = {0, (int)(in - w->m->inputs), element};
+    const struct under *u = &w->list[w->at];
+    for (int k = 0; k < u->n; k++)
+        if (u->others[k].input == i.what) return u->others[k].value;
     if (!w->is_box) return range_of(point_input(w->m, &i, w->groups.lo.params, w->lo));
     return between(box_end(w->m, &i, w->groups.lo.params, w->lo, false), box_end(w->m, &i, w->groups.hi.params, w->hi, true));
 }
@@ -144,11 +185,12 @@ static range equation(struct walk *w, int i, const struct place *at)
     const struct equation *e = &w->m->equations[i];
     const int element = e->kind == EQUATION_ELEMENT && at ? at->element : -1;
     const size_t known = (size_t)i * (size_t)(1 + elements_of(w->lo)) + (size_t)(1 + element);
-    if (w->is_known[known]) return w->known[known];
+    if (w->list[w->at].is_known[known]) return w->list[w->at].known[known];
     const struct place inside = {.f = &e->formula, .variable = e->variable, .domain = e->domain, .element = element};
-    w->known[known] = walk_node(w, &inside, e->formula.root);
-    w->is_known[known] = true;
-    return w->known[known];
+    const range r = walk_node(w, &inside, e->formula.root);
+    w->list[w->at].known[known] = r;
+    w->list[w->at].is_known[known] = true;
+    return r;
 }
 
 /* The field of an element, or an equation of its loop. */
@@ -174,14 +216,21 @@ static range call(struct walk *w, const struct answer *a, const range *args)
     return ret[a->which];
 }
 
+static range cell_of(const struct table *t, int row, const char *column)
+{
+    return range_of(t->cells[row * t->n_columns + find_column(t, column)]);
+}
+
 static range walk_name(struct walk *w, const struct place *at, const struct formula_node *node)
 {
     static const range none[PRIMITIVE_ARGUMENTS_MAX]; /* of a quantity */
     const char *name = node->name;
-    for (int i = 0; at->function && i < at->function->n_arguments; i++)
-        if (strcmp(at->function->arguments[i], name) == 0) return at->arguments[i];
+    for (const struct word *k = at->words; k; k = k->above) {
+        if (strcmp(k->name, name) == 0) return k->value;
+        if (k->table && field_of(k->name, name)) return cell_of(k->table, k->row, field_of(k->name, name));
+    }
     const char *field = field_of(at->variable, name);
-    if (field) return element(w, at, at->function ? meaning_of_field(w->m, at->domain, field) : node->meaning);
+    if (field) return element(w, at, at->in_function ? meaning_of_field(w->m, at->domain, field) : node->meaning);
     const int i = node->meaning % MEANING;
     switch ((enum meaning)(node->meaning / MEANING)) {
     case MEANS_INPUT: return number_of(w, &w->m->inputs[i], -1);
@@ -236,9 +285,8 @@ static range walk_choose(struct walk *w, const struct place *at, const struct fo
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------------ */
 
-static range walk_loop(struct walk *w, const struct place *at, const struct formula_node *n, enum graph_op op)
+static range over_operators(struct walk *w, const struct place *at, const struct formula_node *loop, enum graph_op op)
 {
-    const struct formula_node *loop = &at->f->nodes[n->args[0]];
     struct place inside = *at;
     range ret = range_of(0);
     bool first = true;
@@ -251,6 +299,121 @@ static range walk_loop(struct walk *w, const struct place *at, const struct form
         ret = first ? x : range_apply(op, ret, x, x);
         first = false;
     }
+    return ret;
+}
+
+/* What a loop over a range or a table gives so far. */
+struct so_far {
+    range value, item;
+};
+
+static struct so_far of_nothing(enum loop is)
+{
+    const double least = (double)INFINITY;
+    const double value = is == LEAST || is == ARGLEAST ? least : is == MOST || is == ARGMOST ? -least : 0;
+    return (struct so_far){range_of(value), range_of((double)NAN)};
+}
+
+/* One number more: `x` where `counts`. */
+static void go_on(struct so_far *s, enum loop is, range counts, range x, range item, bool first)
+{
+    const range other = of_nothing(is).value, v = range_apply(GRAPH_CHOOSE, counts, x, other);
+    const bool least = is == LEAST || is == ARGLEAST;
+    if (is == LARGEST) {
+        s->item = range_apply(GRAPH_CHOOSE, v, item, s->item);
+    } else if (is == SUM) {
+        s->value = first ? v : range_apply(GRAPH_ADD, s->value, v, v);
+    } else {
+        const range better = least ? range_apply(GRAPH_LT, v, s->value, v) : range_apply(GRAPH_LT, s->value, v, v);
+        s->item = range_apply(GRAPH_CHOOSE, better, item, s->item);
+        s->value = range_apply(least ? GRAPH_MIN : GRAPH_MAX, s->value, v, v);
+    }
+}
+
+static range over_items(struct walk *w, const struct place *at, const struct formula_node *loop, enum loop is)
+{
+    const struct table *t = loop->domain ? find_table(w->m, loop->domain) : NULL;
+    const int condition = formula_condition(loop);
+    const double first = t ? 1 : walk_node(w, at, loop->args[1]).lo;
+    const int n = t ? t->n_rows : (int)(walk_node(w, at, loop->args[2]).lo - first) + 1;
+    struct so_far s = of_nothing(is);
+    for (int i = 0; i < n; i++) {
+        const range item = range_of(first + i);
+        const struct word word = {loop->name, t, i, item, at->words};
+        struct place inside = *at;
+        inside.words = &word;
+        const range counts = condition < 0 ? range_of(1) : walk_node(w, &inside, condition);
+        const bool never = range_is_exact(counts) && counts.lo == 0;
+        const range x = never ? range_of(0) : walk_node(w, &inside, loop->args[0]);
+        go_on(&s, is, counts, x, item, i == 0);
+    }
+    return is >= ARGMOST ? s.item : s.value;
+}
+
+static range walk_loop(struct walk *w, const struct place *at, const struct formula_node *n, enum loop is)
+{
+    static const enum graph_op ops[] = {[SUM] = GRAPH_ADD, [MOST] = GRAPH_MAX, [LEAST] = GRAPH_MIN};
+    const struct formula_node *loop = &at->f->nodes[n->args[0]];
+    const bool operators = loop->domain && domain_find(loop->domain) != DOMAIN_NONE;
+    return operators ? over_operators(w, at, loop, ops[is]) : over_items(w, at, loop, is);
+}
+
+/* "tiles.rows(i)" */
+static range walk_column(struct walk *w, const struct place *at, const struct formula_node *n)
+{
+    int column;
+    const struct table *t = table_of_column(w->m, n->name, &column);
+    const range row = walk_node(w, at, n->args[0]);
+    range ret = range_of((double)NAN);
+    for (int i = t->n_rows; i > 0; i--) {
+        const range is = range_apply(GRAPH_EQ, row, range_of(i), row);
+        ret = range_apply(GRAPH_CHOOSE, is, range_of(t->cells[(i - 1) * t->n_columns + column]), ret);
+    }
+    return ret;
+}
+
+static bool same_range(range a, range b)
+{
+    return a.lo == b.lo && a.hi == b.hi && a.none == b.none && a.minus_zero == b.minus_zero;
+}
+
+static void add_under(struct walk *w, struct other *others, int n)
+{
+    const size_t numbers = (size_t)w->m->n_equations * (size_t)(1 + elements_of(w->lo));
+    w->list = xrealloc(w->list, (size_t)w->n + 1, sizeof *w->list);
+    w->list[w->n++] = (struct under){others, n, xcalloc(numbers + 1, sizeof(range)), xcalloc(numbers + 1, sizeof(bool))};
+}
+
+/* The values at hand, with this one; its place in the list. */
+static int under(struct walk *w, struct other one)
+{
+    const struct under *now = &w->list[w->at];
+    struct other *others = xcalloc((size_t)now->n + 1, sizeof *others);
+    int n = 0;
+    for (int i = 0; i < now->n && now->others[i].input < one.input; i++) others[n++] = now->others[i];
+    others[n++] = one;
+    for (int i = 0; i < now->n; i++)
+        if (now->others[i].input > one.input) others[n++] = now->others[i];
+    for (int i = 0; i < w->n; i++) {
+        bool same = w->list[i].n == n;
+        for (int k = 0; k < n && same; k++)
+            same = w->list[i].others[k].input == others[k].input && same_range(w->list[i].others[k].value, others[k].value);
+        if (!same) continue;
+        free(others);
+        return i;
+    }
+    add_under(w, others, n);
+    return w->n - 1;
+}
+
+static range walk_at(struct walk *w, const struct place *at, const struct formula_node *n)
+{
+    const struct formula_node *set = &at->f->nodes[n->args[0]];
+    const int before = w->at, input = meaning_of_name(w->m, set->name) % MEANING;
+    const struct other one = {input, walk_node(w, at, set->args[0])};
+    w->at = under(w, one);
+    const range ret = walk_node(w, at, n->args[1]);
+    w->at = before;
     return ret;
 }
 
@@ -271,12 +434,13 @@ static range walk_primitive(struct walk *w, const struct place *at, const struct
 
 static range walk_function(struct walk *w, const struct place *at, const struct formula_node *n, const struct function *f)
 {
-    range args[FORMULA_ARGUMENTS_MAX];
+    struct word words[FORMULA_ARGUMENTS_MAX];
     struct place inside = *at;
-    for (int i = 0; i < n->n_args; i++) args[i] = walk_node(w, at, n->args[i]);
+    for (int i = 0; i < n->n_args; i++)
+        words[i] = (struct word){f->arguments[i], NULL, 0, walk_node(w, at, n->args[i]), i ? &words[i - 1] : NULL};
     inside.f = &f->formula;
-    inside.function = f;
-    inside.arguments = args;
+    inside.in_function = true;
+    inside.words = &words[n->n_args - 1];
     return walk_node(w, &inside, f->formula.root);
 }
 
@@ -293,7 +457,9 @@ static range walk_call(struct walk *w, const struct place *at, const struct form
     const int i = n->meaning % MEANING;
     switch ((enum meaning)(n->meaning / MEANING)) {
     case MEANS_FUNCTION: return walk_function(w, at, n, &w->m->functions[i]);
-    case MEANS_LOOP: return walk_loop(w, at, n, loops[i].op);
+    case MEANS_LOOP: return walk_loop(w, at, n, loops[i].is);
+    case MEANS_AT: return walk_at(w, at, n);
+    case MEANS_COLUMN: return walk_column(w, at, n);
     case MEANS_BUILT_IN: return walk_built_in(w, at, n, built_in[i].op);
     default: return walk_primitive(w, at, n, &answers[i]);
     }
@@ -326,17 +492,19 @@ static void walk_init(struct walk *w, const struct toml_model *m, const void *lo
 /* With the operators at both ends, or (NULL) none. */
 static void walk_begin(struct walk *w, const struct dse_oplist *lo, const struct dse_oplist *hi)
 {
-    const size_t n = (size_t)w->m->n_equations * (size_t)(1 + elements_of(lo));
     w->lo = lo;
     w->hi = hi;
-    w->known = xcalloc(n + 1, sizeof *w->known);
-    w->is_known = xcalloc(n + 1, sizeof *w->is_known);
+    add_under(w, NULL, 0);
 }
 
 static void walk_release(struct walk *w)
 {
-    free(w->known);
-    free(w->is_known);
+    for (int i = 0; i < w->n; i++) {
+        free(w->list[i].others);
+        free(w->list[i].known);
+        free(w->list[i].is_known);
+    }
+    free(w->list);
 }
 
 /* A point, with the operators of its step. */

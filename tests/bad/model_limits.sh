@@ -36,3 +36,17 @@ sed 's/cite .*/&\nuses = ["workload"]/' good | awk '{ print } /^e0/ { for (i = 1
 check "terms in loops"
 awk '{ print } /^pes/ { printf "c = { default = \"v0\", choices = [\"v0\""; for (i = 1; i < 2001; i++) printf ", \"v%d\"", i; print "], doc = \"x\" }" }' good >mine.toml
 check "choices"
+awk '{ print } /^e0/ { print "e1 = \"sum(i in 1..501: at(pes = i, e0))\"" }' good >mine.toml
+check "other values of parameters"
+awk 'BEGIN { s = "[[0]"; for (i = 1; i < 1000; i++) s = s ", [0]"; print "[tables]\nt = { columns = [\"x\"], rows = " s "] }" } { print } /^e0/ { for (i = 1; i < 60; i++) printf "e%d = \"t.x(pes + %d)\"\n", i, i }' good >mine.toml
+check "rows of tables that are looked up"
+mkdir common
+for i in $(seq 17); do : >common/f$i.toml; done
+awk 'BEGIN { s = "\"common/f1.toml\""; for (i = 2; i < 18; i++) s = s ", \"common/f" i ".toml\""; print "include = [" s "]" } { print }' good >mine.toml
+check "files that are included"
+for i in 1 2; do awk 'BEGIN { for (i = 0; i < 45000; i++) printf "# %0100d\n", i }' >common/f$i.toml; done
+check "bytes of files that are included"
+awk 'BEGIN { print "[tables]"; for (i = 0; i < 1500; i++) printf "t%d = { columns = [\"x\"], rows = [[0]] }\n", i; print "[functions]"; for (i = 0; i < 1500; i++) printf "\"g%d(x)\" = \"x\"\n", i }' >common/f1.toml
+sed 's/t\([0-9]\)/u\1/; s/g\([0-9]\)/h\1/' common/f1.toml >common/f2.toml
+sed -i '1s/.*/include = ["common\/f1.toml", "common\/f2.toml"]/' mine.toml
+check "tables and functions of files that are included"

@@ -62,7 +62,7 @@ def make_formulas(add):
     add(F, "itself, twice", small(functions='"f(x)" = "f(f(x - 1)) + f(x - 2)"', equations='e1 = "f(pes)"'), "")
     add(F, "each other, in a ring of 1,000", small(functions=lines(1000, lambda i: f'"f{i}(x)" = "f{(i + 1) % 1000}(x)"'), equations='e1 = "f0(pes)"'), "")
     add(F, "as each other's arguments", small(functions='"f(x)" = "g(f(x))"\n"g(x)" = "f(g(x))"', equations='e1 = "f(pes)"'), "")
-    add(F, "a loop", loops('e1 = "f(pes)"', functions='"f(x)" = "sum(for op in linear: op.ops * x)"'), "")
+    add(F, "a loop", loops('e1 = "f(pes)"', functions='"f(x)" = "sum(for op in linear: op.ops * x)"'), None)
     add(F, "nine arguments", small(functions='"f(a, b, c, d, e, f, g, h, i)" = "a"'), "")
     add(F, "2,000 arguments", small(functions=f'"f({", ".join(f"a{i}" for i in range(2000))})" = "a0"'), "")
     add(F, "an argument twice", small(functions='"f(x, x)" = "x"', equations='e1 = "f(1, 2)"'), ANY)
@@ -144,7 +144,7 @@ def make_formulas(add):
     add(P, "a unit to the power nan", small(equations='u0 = "1 [s]"\nu1 = "u0 ^ (0 / 0)"'), "")
 
     L = "loops"
-    add(L, "25 that need each other", loops('s0 = "sum(for op in linear: op.ops)"\n' + lines(25, lambda i: f's{i} = "sum(for op in linear: op.ops / s{i-1})"', 1)), "at most 20")
+    add(L, "25 that need each other", loops('s0 = "sum(for op in linear: op.ops)"\n' + lines(25, lambda i: f's{i} = "sum(for op in linear: op.ops / s{i-1})"', 1)), None)
     add(L, "19 that need each other", loops('s0 = "sum(for op in linear: op.ops)"\n' + lines(19, lambda i: f's{i} = "sum(for op in linear: op.ops / s{i-1})"', 1), time="1 [s] * (e0 + s18)"), ANY)
     add(L, "inside each other", loops('e1 = "sum(for op in linear: sum(for op in scores: op.ops))"'), ANY)
     add(L, "60 inside each other", loops('e1 = "' + "sum(for op in linear: " * 60 + "1" + ")" * 60 + '"'), "")
@@ -156,6 +156,50 @@ def make_formulas(add):
     add(L, "2,000 of no such operators", loops("", sections=lines(1900, lambda i: f'[for.l{i}]\nx = "1"')), "")
     add(L, "1,200 names of operators", loops("e1 = \"sum(for op in operators: " + "+".join(f"(op.name == 'n{i}')" for i in range(180)) + ")\"\n" + lines(
         7, lambda k: f"n{k} = \"sum(for op in operators: " + "+".join(f"(op.name == 'm{k}x{i}')" for i in range(180)) + ")\""), time="1 [s] * (e0 + e1)"), ANY)
+
+    R = "ranges and tables"
+    add(R, "of 1,000 numbers", small(equations='e1 = "argmin(i in 1..1000: abs(pes - i))"'), None)
+    add(R, "of 1,001 numbers", small(equations='e1 = "argmin(i in 1..1001: abs(pes - i))"'), "at most 1,000")
+    add(R, "of all numbers", small(equations='e1 = "sum(i in 1..9007199254740993: i)"'), "")
+    add(R, "of infinitely many numbers", small(equations='e1 = "sum(i in 1..inf: i)"'), "")
+    add(R, "of no number", small(equations='e1 = "sum(i in null..null: i)"'), "")
+    add(R, "that go down", small(equations='e1 = "sum(i in 10..1: i)"'), "empty")
+    add(R, "two inside each other", small(equations='e1 = "sum(i in 1..1000: sum(j in 1..1000: i * j))"'), "more than 50,000 terms")
+    add(R, "30 inside each other", small(equations="e1 = '" + "".join(f"sum(i{k} in 1..9: " for k in range(30)) + "1" + ")" * 30 + "'"), "more than 50,000 terms")
+    add(R, "of one number, 30 inside each other", small(equations="e1 = '" + "".join(f"sum(i{k} in 1..1: " for k in range(30)) + "1" + ")" * 30 + "'"), ANY)
+    add(R, "in 40 functions that call each other", small(functions='"f0(x)" = "sum(i in 1..9: i * x)"\n' + lines(40, lambda i: f'"f{i}(x)" = "sum(i in 1..9: f{i-1}(i * x))"', 1), equations='e1 = "f39(pes)"'), "more than 50,000 terms")
+    add(R, "12 chains of 1,000 choices", small(equations=lines(13, lambda i: f'e{i} = "argmin(i in 1..1000: abs(pes - {i} * i))"', 1), time="1 [s] * (" + "+".join(f"e{i}" for i in range(1, 9)) + ")"), "more than 50,000 terms")
+    add(R, "six chains of 1,000 choices", small(equations=lines(7, lambda i: f'e{i} = "argmin(i in 1..1000: abs(e{i-1} - {i} * i))"', 1), time="1 [s] * e6"), ANY)
+    add(R, "nine chains of largest numbers", small(equations=lines(10, lambda i: f'e{i} = "largest(i in 1..1000: i < e{i-1} + {i})"', 1), time="1 [s] * e9"), ANY)
+    add(R, "for each operator", loops('e1 = "sum(for op in operators: argmin(i in 1..1000: abs(op.m - i)))"'), "5,000 terms")
+    add(R, "for each operator, few", loops('e1 = "sum(for op in operators: argmin(i in 1..900: abs(op.m - i)))"'), ANY)
+    table = lambda n, columns=1: "[tables]\nt = { columns = [" + ", ".join(f'"c{k}"' for k in range(columns)) + "], rows = [" + ", ".join("[" + ", ".join(str(i + k) for k in range(columns)) + "]" for i in range(n)) + "] }\n"
+    add(R, "a table of 2,000 rows", small(functions=table(2000), equations='e1 = "argmin(r in t: abs(pes - r.c0))"').replace("[functions]\n[tables]", "[tables]"), None)
+    add(R, "a table of 2,001 rows", small(functions=table(2001)).replace("[functions]\n[tables]", "[tables]"), "2,001 entries")
+    add(R, "a table of 900 rows and columns", small(functions=table(900, 900), equations='e1 = "sum(r in t: r.c899)"').replace("[functions]\n[tables]", "[tables]"), ANY)
+    add(R, "2,000 rows, looked up 1,000 times", small(functions=table(2000), equations=lines(1000, lambda i: f'e{i} = "t.c0(pes + {i})"', 1)).replace("[functions]\n[tables]", "[tables]"), "more than 50,000 terms")
+    add(R, "2,000 rows, looked up 24 times in a row", small(functions=table(2000), equations=lines(24, lambda i: f'e{i} = "t.c0(e{i-1})"', 1), time="1 [s] * e23").replace("[functions]\n[tables]", "[tables]"), ANY)
+    add(R, "1,900 tables", small(functions="[tables]\n" + lines(1900, lambda i: f't{i} = {{ columns = ["a"], rows = [[{i}]] }}')).replace("[functions]\n[tables]", "[tables]"), ANY)
+    add(R, "tables without sense", small(functions='[tables]\na = 1\nb = {}\nc = { columns = [1], rows = [[nan]] }\nd = { columns = ["x"], rows = [1, [2, 3], "y", [inf]] }').replace("[functions]\n[tables]", "[tables]"), "")
+
+    O = "other values"
+    add(O, "60 inside each other", small(parameters=lines(60, lambda i: row(f"p{i}")), equations="e1 = '" + "".join(f"at(p{k} = pes, " for k in range(60)) + "e0" + ")" * 60 + "'"), ANY)
+    add(O, "501", small(equations='e1 = "sum(i in 1..501: at(pes = pes + i, e0))"'), "at() asks for more than 500")
+    add(O, "499", small(equations='e1 = "sum(i in 1..499: at(pes = pes + i, e0))"', time="1 [s] * e1"), None)
+    add(O, "of equations that double", small(equations='e1 = "e0 + pes"\n' + lines(300, lambda i: f'e{i} = "at(pes = pes + {i}, e{i-1}) + at(pes = pes * {i}, e{i-1})"', 2), time="1 [s] * e299"), "at() asks for more than 500")
+    add(O, "of equations that double, two values", small(equations='e1 = "e0 + pes"\n' + lines(300, lambda i: f'e{i} = "at(pes = 1, e{i-1}) + at(pes = 2, e{i-1}) + pes"', 2), time="1 [s] * e299"), ANY)
+    add(O, "of a chain of 1,400", small(equations=lines(1400, lambda i: f'e{i} = "e{i-1} + 1"', 1), time="1 [s] * sum(i in 1..40: at(pes = i, e1399))"), "more than 500 equations need each other in a row")
+    add(O, "of a chain of 400, 200 times", small(equations=lines(400, lambda i: f'e{i} = "e{i-1} + 1"', 1), time="1 [s] * sum(i in 1..200: at(pes = i, e399))"), "more than 50,000 terms")
+    add(O, "of a chain of 1,400 that does not change", small(parameters=row("q"), equations=lines(1400, lambda i: f'e{i} = "e{i-1} + 1"', 1), time="1 [s] * sum(i in 1..40: at(q = i, e1399))"), None)
+    add(O, "of 400 parameters", small(parameters=lines(400, lambda i: row(f"p{i}")), equations="e400 = '" + "+".join(f"p{i}" for i in range(400)) + "'\n" + lines(400, lambda i: f'e{i} = "at(p{i} = {i} + pes, e{i + 1})"', 1), time="1 [s] * e1"), ANY)
+    add(O, "itself", small(equations='e1 = "at(pes = pes + 1, e1)"'), "cycle")
+    add(O, "without sense", small(equations='e1 = "at(pes = pes, pes = 1)"\ne2 = "at(1, 2)"\ne3 = "at(pes = 1)"\ne4 = "pes = 1"\ne5 = "at(e0 = 1, pes)"'), "")
+
+    I = "files that are included"
+    for name in ("/etc/passwd", "/dev/zero", "../mine.toml", "mine.toml", "./mine.toml", "a/../../mine.toml", "", ".toml", "a//b.toml", "a\\\\b.toml", "not-there.toml", "x" * 5000 + ".toml", "a\\u0000.toml", "https://a.b/c.toml"):
+        add(I, f"\"{name[:20]}\"", f'include = ["{name}"]\n' + small(), "")
+    add(I, "2,001", "include = [" + ", ".join('"a.toml"' for _ in range(2001)) + "]\n" + small(), "")
+    add(I, "without sense", 'include = "mine.toml"\n' + small(), "")
 
 
 # ---- parameters and names -----------------------------------------------------------------------------------------------------

@@ -68,6 +68,16 @@ for llm in llama2-7b llama3-8b; do
     [ "$(tail -n 1 out.txt)" = 1,1,1,0,1,1 ] || fail "loops of $llm: $(cat out.txt)"
 done
 
+# The page's forms of choices, in a file that the example includes: found from any folder, and no other file than when it was loaded.
+mkdir -p shared/common
+sed -n '/^## Ranges/,/^## Files/p' "$SOURCE/docs/reference/model-in-toml.md" | sed -n '/^```toml$/,/^```$/p' | grep -v '^```' >shared/common/choices.toml
+{ echo 'include = ["common/choices.toml"]' && cat array.toml; } >shared/chooses.toml
+"$DSE" --plugin shared/chooses.toml eval array --equations --set context=600 >out.txt 2>err.txt || fail "choices: $(cat err.txt)"
+for line in 'tile  *2 ' 'fill_us  *5 us' 'splits  *18 ' 'split_at  *51.33 ' 'square  *64 ' 'slower  *0.5 '; do says "^$line" out.txt; done
+"$DSE" --plugin shared/chooses.toml --plugin ./shared/chooses.toml list models >out.txt 2>err.txt || fail "the same files twice: $(cat err.txt)"
+"$DSE" --plugin shared/chooses.toml --plugin shared/common/choices.toml list models >out.txt 2>err.txt && fail "a shared file is a model"
+says 'choices.toml:1:1: error: the file has no .model.' err.txt
+
 # Published numbers beside it.
 mkdir array
 cat >array/claims.csv <<'CSV'

@@ -213,6 +213,29 @@ static void library__refuses_a_model_that_was_edited(void **state)
     scratch_remove(dir);
 }
 
+static void library__refuses_a_model_whose_included_file_was_edited(void **state)
+{
+    (void)state;
+    char *dir = scratch_new(), *file = xasprintf("%s/including.toml", dir);
+    struct dse *d = opened();
+    scratch_write(dir, "rates.toml", "[equations]\nrate = '1000 [Hz] * pes'\n");
+    scratch_write(dir, "including.toml",
+                  "include = ['rates.toml']\n[model]\nname = 'including'\ntitle = 'rates'\ncite = 'a test'\n"
+                  "[parameters]\npes = { default = 4, range = [1, 10], doc = 'multipliers' }\n"
+                  "[step]\ntime = '1 / rate'\ntokens = '1'\n");
+    if (!dse_add_plugin(d, file, problems)) fail_msg("%s", dse_problems_text(problems));
+    assert_true(dse_add_plugin(d, file, problems));
+    struct dse_points *p = points_of(d, "including");
+    assert_true(speed_of(p) == 4000);
+    scratch_write(dir, "rates.toml", "[equations]\nrate = '2000 [Hz] * pes'\n");
+    expect(dse_add_plugin(d, file, problems), "other contents than when its model was loaded");
+    assert_true(speed_of(p) == 4000);
+    dse_points_free(p);
+    dse_close(d);
+    free(file);
+    scratch_remove(dir);
+}
+
 static void library__has_room_for_many_models_in_toml(void **state)
 {
     (void)state;
@@ -381,6 +404,7 @@ int main(void)
         cmocka_unit_test(library__answers_many_threads_alike),
         cmocka_unit_test(library__is_shared_by_threads_and_closed_by_the_last),
         cmocka_unit_test(library__refuses_a_model_that_was_edited),
+        cmocka_unit_test(library__refuses_a_model_whose_included_file_was_edited),
         cmocka_unit_test(library__has_room_for_many_models_in_toml),
         cmocka_unit_test(library__knows_its_folder_wherever_the_program_goes),
     };

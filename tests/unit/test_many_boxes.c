@@ -178,7 +178,7 @@ static void boxes__have_the_bounds_of_each_by_itself(void **state)
     const int lattices = samples(12, 200);
     for (size_t m = 0; m < TOML_EXAMPLES; m++) {
         struct lattice_draw d;
-        const struct model *model = registry_find(m == 0 ? "veda_toml" : toml_examples[m]);
+        const struct model *model = registry_find(toml_examples[m].model);
         assert_non_null(model->many);
         assert_true(lattice_draw_init(&d, model, catalog_data_dir(), 5 + m));
         struct counts n = {0};

@@ -1,15 +1,21 @@
-/* The examples of models in TOML, loaded beside the models in C. */
+/* The examples of models in TOML, and one of tests that has all forms of formulas, loaded beside the models in C. */
 #ifndef DSE_TESTS_TOML_EXAMPLES_H
 #define DSE_TESTS_TOML_EXAMPLES_H
 
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "dse_config.h"
 #include "toml_model/toml_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const toml_examples[] = {"veda", "array", "tpu_v5e"};
+static const struct {
+    const char *model, *file;
+} toml_examples[] = {{"veda_toml", "examples/veda.toml"},
+                     {"array", "examples/array.toml"},
+                     {"tpu_v5e", "examples/tpu_v5e.toml"},
+                     {"forms", "tests/data/models/forms.toml"}};
 enum { TOML_EXAMPLES = sizeof toml_examples / sizeof *toml_examples };
 
 static inline bool load_toml_examples(const char *data_dir)
@@ -18,7 +24,7 @@ static inline bool load_toml_examples(const char *data_dir)
     bool ok = true;
     diags_init(&found);
     for (size_t i = 0; i < TOML_EXAMPLES; i++) {
-        char *file = xasprintf("%s/examples/%s.toml", data_dir, toml_examples[i]);
+        char *file = xasprintf("%s/%s", data_dir, toml_examples[i].file);
         ok = toml_model_load(file, &found) && ok;
         free(file);
     }
