@@ -192,7 +192,7 @@ static const struct room *argument(struct boxes_code *c, int node, const struct 
 #define ENDS_UNLESS(least, most, exact) \
     _Pragma("omp simd reduction(+: infinite, negative)") for (int i = 0; i < n; i++) \
     { \
-        const double x = least, y = most, ulp = ((a->lo[i] != a->hi[i]) | (b->lo[i] != b->hi[i])) & !(exact) ? 0x1p-52 : 0.0; \
+        const double x = least, y = most, ulp = (((a->lo[i] != a->hi[i]) | (b->lo[i] != b->hi[i])) & !(exact)) ? 0x1p-52 : 0.0; \
         const double down = x < 0 ? -ulp : ulp, up = y > 0 ? ulp : -ulp; \
         r->lo[i] = x * (1 - down); \
         r->hi[i] = y * (1 + up); \

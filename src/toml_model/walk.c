@@ -248,9 +248,9 @@ static range compare_text(const struct walk *w, const struct place *at, const st
 {
     const char *is = "", *field = field_of(at->variable, name->name);
     if (field) {
-        const bool op = at->element < w->lo->n, role = strcmp(field, "role") == 0;
+        const bool op = w->lo && at->element < w->lo->n, role = strcmp(field, "role") == 0;
         if (op) is = role ? dse_op_role_names[w->lo->op[at->element].role] : w->lo->op[at->element].name;
-        if (!op) is = dse_mixer_names[w->lo->attention[at->element - w->lo->n].mixer];
+        if (!op && w->lo) is = dse_mixer_names[w->lo->attention[at->element - w->lo->n].mixer];
     } else {
         const struct field *f = schema_find(&w->m->schema, name->name);
         is = f->choices[field_get(f, w->groups.lo.params).choice];

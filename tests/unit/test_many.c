@@ -15,7 +15,7 @@
 static void many__give_the_rows_of_points_one_by_one(void **state)
 {
     (void)state;
-    const int lattices = samples(12, 100);
+    const int lattices = samples(6, 100);
     for (size_t m = 0; m < TOML_EXAMPLES; m++) {
         struct lattice_draw d;
         const struct model *model = registry_find(toml_examples[m].model);

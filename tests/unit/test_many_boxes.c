@@ -175,7 +175,7 @@ static bool compare_in(struct lattice_draw *draw, const char *text, struct count
 static void boxes__have_the_bounds_of_each_by_itself(void **state)
 {
     (void)state;
-    const int lattices = samples(12, 200);
+    const int lattices = samples(4, 200);
     for (size_t m = 0; m < TOML_EXAMPLES; m++) {
         struct lattice_draw d;
         const struct model *model = registry_find(toml_examples[m].model);
