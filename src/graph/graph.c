@@ -236,3 +236,21 @@ int graph_make(struct graph *g, enum graph_op op, int a, int b)
     if (two) n.args[1] = b;
     return add(g, n);
 }
+
+enum graph_op graph_op_of(enum formula_operator op, bool *ret_turned)
+{
+    static const enum graph_op ops[OP_COUNT] = {
+        [OP_ADD] = GRAPH_ADD, [OP_SUB] = GRAPH_SUB, [OP_MUL] = GRAPH_MUL, [OP_DIV] = GRAPH_DIV, [OP_POW] = GRAPH_POW,
+        [OP_LT] = GRAPH_LT,   [OP_LE] = GRAPH_LE,   [OP_GT] = GRAPH_LT,   [OP_GE] = GRAPH_LE,   [OP_EQ] = GRAPH_EQ,
+        [OP_NE] = GRAPH_NE,   [OP_AND] = GRAPH_AND, [OP_OR] = GRAPH_OR,
+    };
+    *ret_turned = op == OP_GT || op == OP_GE;
+    return ops[op];
+}
+
+int graph_operator(struct graph *g, enum formula_operator op, int a, int b)
+{
+    bool turned;
+    const enum graph_op is = graph_op_of(op, &turned);
+    return graph_make(g, is, turned ? b : a, turned ? a : b);
+}

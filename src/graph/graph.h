@@ -10,6 +10,8 @@
 #ifndef DSE_GRAPH_GRAPH_H
 #define DSE_GRAPH_GRAPH_H
 
+#include "formula/formula.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,10 +90,14 @@ int graph_input(struct graph *g, int what, int element);
 int graph_call(struct graph *g, int primitive, const int *args, int n);
 int graph_result(struct graph *g, int call, int which);
 int graph_make(struct graph *g, enum graph_op op, int a, int b);
+/* Of an operator of formulas on its two sides; of a power GRAPH_POW. */
+int graph_operator(struct graph *g, enum formula_operator op, int a, int b);
 int graph_choose(struct graph *g, int condition, int yes, int no);
 /* TOTAL, MOST, LEAST. */
 int graph_loop(struct graph *g, enum graph_op op, int domain, int body);
 
+/* The operation that an operator is; *ret_turned: on its sides the other way round, as a > b is b < a. */
+enum graph_op graph_op_of(enum formula_operator op, bool *ret_turned);
 /* Is it TOTAL, MOST or LEAST? */
 bool graph_is_loop(const struct graph_node *n);
 /* Is it a constant, and which? */

@@ -89,22 +89,7 @@ static int power(struct compiling *c, const struct formula_node *n, int base, in
 
 static int operate(struct compiling *c, const struct formula_node *n, int a, int b)
 {
-    struct graph *g = &c->e->graph;
-    switch (n->op) {
-    case OP_ADD: return graph_make(g, GRAPH_ADD, a, b);
-    case OP_SUB: return graph_make(g, GRAPH_SUB, a, b);
-    case OP_MUL: return graph_make(g, GRAPH_MUL, a, b);
-    case OP_DIV: return graph_make(g, GRAPH_DIV, a, b);
-    case OP_LT: return graph_make(g, GRAPH_LT, a, b);
-    case OP_LE: return graph_make(g, GRAPH_LE, a, b);
-    case OP_GT: return graph_make(g, GRAPH_LT, b, a);
-    case OP_GE: return graph_make(g, GRAPH_LE, b, a);
-    case OP_EQ: return graph_make(g, GRAPH_EQ, a, b);
-    case OP_NE: return graph_make(g, GRAPH_NE, a, b);
-    case OP_AND: return graph_make(g, GRAPH_AND, a, b);
-    case OP_OR: return graph_make(g, GRAPH_OR, a, b);
-    default: return power(c, n, a, b);
-    }
+    return n->op == OP_POW ? power(c, n, a, b) : graph_operator(&c->e->graph, n->op, a, b);
 }
 
 /* What stands in the node has been made. */

@@ -313,17 +313,6 @@ static struct term combine(struct compiling *c, const struct formula_node *n, st
     }
 }
 
-static int operate(struct graph *g, enum formula_operator op, int a, int b)
-{
-    static const enum graph_op ops[OP_COUNT] = {
-        [OP_ADD] = GRAPH_ADD, [OP_SUB] = GRAPH_SUB, [OP_MUL] = GRAPH_MUL, [OP_DIV] = GRAPH_DIV, [OP_POW] = GRAPH_POW,
-        [OP_LT] = GRAPH_LT,   [OP_LE] = GRAPH_LE,   [OP_GT] = GRAPH_LT,   [OP_GE] = GRAPH_LE,   [OP_EQ] = GRAPH_EQ,
-        [OP_NE] = GRAPH_NE,   [OP_AND] = GRAPH_AND, [OP_OR] = GRAPH_OR,
-    };
-    const bool turned = op == OP_GT || op == OP_GE;
-    return graph_make(g, ops[op], turned ? b : a, turned ? a : b);
-}
-
 static struct term emit_binary(struct compiling *c, const struct formula_node *n)
 {
     const struct formula_node *left = &c->f->nodes[n->args[0]], *right = &c->f->nodes[n->args[1]];
@@ -331,7 +320,7 @@ static struct term emit_binary(struct compiling *c, const struct formula_node *n
         return compare_text(c, n, left->kind == FORMULA_STRING ? right : left, left->kind == FORMULA_STRING ? left : right);
     const struct term a = compile_node(c, n->args[0]), b = compile_node(c, n->args[1]);
     struct term ret = combine(c, n, a, b);
-    if (c->ok) ret.node = operate(&c->m->graph, n->op, a.node, b.node);
+    if (c->ok) ret.node = graph_operator(&c->m->graph, n->op, a.node, b.node);
     return ret;
 }
 

@@ -260,16 +260,13 @@ static range compare_text(const struct walk *w, const struct place *at, const st
 
 static range walk_binary(struct walk *w, const struct place *at, const struct formula_node *n)
 {
-    static const enum graph_op ops[OP_COUNT] = {
-        [OP_ADD] = GRAPH_ADD, [OP_SUB] = GRAPH_SUB, [OP_MUL] = GRAPH_MUL, [OP_DIV] = GRAPH_DIV, [OP_POW] = GRAPH_POW,
-        [OP_LT] = GRAPH_LT,   [OP_LE] = GRAPH_LE,   [OP_GT] = GRAPH_LT,   [OP_GE] = GRAPH_LE,   [OP_EQ] = GRAPH_EQ,
-        [OP_NE] = GRAPH_NE,   [OP_AND] = GRAPH_AND, [OP_OR] = GRAPH_OR,
-    };
     const struct formula_node *left = &at->f->nodes[n->args[0]], *right = &at->f->nodes[n->args[1]];
     if (right->kind == FORMULA_STRING) return compare_text(w, at, left, right->name, n->op == OP_EQ);
     if (left->kind == FORMULA_STRING) return compare_text(w, at, right, left->name, n->op == OP_EQ);
     const range a = walk_node(w, at, n->args[0]), b = walk_node(w, at, n->args[1]), none = range_of(0);
-    return n->op == OP_GT || n->op == OP_GE ? range_apply(ops[n->op], b, a, none) : range_apply(ops[n->op], a, b, none);
+    bool turned;
+    const enum graph_op op = graph_op_of(n->op, &turned);
+    return range_apply(op, turned ? b : a, turned ? a : b, none);
 }
 
 /* Of a choice that is known at all points the other side is not walked. */
