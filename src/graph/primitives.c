@@ -152,11 +152,12 @@ BOX(row_box)
     ret[0] = hull(dse_kv_row_bytes(&g->part->lo), dse_kv_row_bytes(&g->part->hi));
 }
 
+static const double positions_most = 1e15; /* more are no number of positions */
+
 static double footprint_with(const struct dse_workload *with, double positions)
 {
-    const double most = 1e15;
     struct dse_workload w = *with;
-    w.context = (int64_t)(positions >= 0 && positions < most ? positions : most);
+    w.context = (int64_t)(positions >= 0 && positions < positions_most ? positions : positions_most);
     return dse_workload_footprint(&w);
 }
 
@@ -235,9 +236,15 @@ BOX(energy_box)
     ret[0] = range_iv(dse_dram_joules_bound(g->lo.memory, g->hi.memory, dse_iv_of(1)));
 }
 
+/* Bytes in accesses of so many: no others are moved. */
+static bool is_access(const double *a)
+{
+    return a[0] >= 0 && a[1] > 0 && a[1] < (double)INFINITY;
+}
+
 POINT(seconds)
 {
-    ret[0] = dse_dram_seconds(g->memory, a[0], a[1]);
+    ret[0] = is_access(a) ? dse_dram_seconds(g->memory, a[0], a[1]) : (double)NAN;
 }
 
 /* Are they arguments of which the forms of dse/bound.h know something? */
@@ -248,18 +255,18 @@ static bool positive(struct graph_range a)
 
 BOX(seconds_box)
 {
-    const bool known = positive(a[0]) && positive(a[1]) && a[1].lo > 0;
+    const bool known = positive(a[0]) && positive(a[1]) && a[1].lo > 0 && a[1].hi < (double)INFINITY;
     ret[0] = known ? range_iv(dse_dram_seconds_bound(g->lo.memory, g->hi.memory, iv(a[0]), iv(a[1]))) : range_unknown;
 }
 
 POINT(moved)
 {
-    ret[0] = dse_dram_moved(g->memory, a[0], a[1]);
+    ret[0] = is_access(a) ? dse_dram_moved(g->memory, a[0], a[1]) : (double)NAN;
 }
 
 BOX(moved_box)
 {
-    const bool known = positive(a[0]) && positive(a[1]) && a[1].lo > 0;
+    const bool known = positive(a[0]) && positive(a[1]) && a[1].lo > 0 && a[1].hi < (double)INFINITY;
     ret[0] = known ? range_iv(dse_dram_moved_bound(g->lo.memory, g->hi.memory, iv(a[0]), iv(a[1]))) : range_unknown;
 }
 
@@ -279,7 +286,7 @@ BOX(widening_box)
 
 POINT(target)
 {
-    ret[0] = dse_cache_target(g->cache, a[0]);
+    ret[0] = a[0] >= 0 && a[0] <= positions_most ? dse_cache_target(g->cache, a[0]) : (double)NAN;
 }
 
 /* By the ratio, by the length, or both: each grows with what it is of. */
@@ -287,10 +294,8 @@ BOX(target_box)
 {
     struct dse_cache lo = *g->lo.cache, hi = *g->hi.cache;
     const bool by_ratio = lo.cache_length == 0, by_length = hi.cache_length > 0;
-    if (a[0].none) {
-        ret[0] = range_unknown;
-        return;
-    }
+    ret[0] = range_unknown;
+    if (!positive(a[0]) || a[0].hi > positions_most) return;
     struct graph_range r = range_nothing;
     if (by_length) {
         lo.cache_length = dse_max_i64(1, lo.cache_length);
@@ -302,7 +307,7 @@ BOX(target_box)
         r = (struct graph_range){dse_min(r.lo, ratio.lo), dse_max(r.hi, ratio.hi), ratio.none, false};
     }
     r.none = false;
-    ret[0] = a[0].lo >= 0 ? r : range_unknown;
+    ret[0] = r;
 }
 
 /* What is known of the output: NaN where nobody says. */
@@ -483,11 +488,23 @@ BOX(sram_box)
 
 /* ---- supply and die --------------------------------------------------------------------------------------------------------- */
 
+static bool is_clock(double hz)
+{
+    return hz > 0 && hz < 1e18;
+}
+
+/* A technology, and the node and the clock that something was published in. */
+static bool is_chip(const double *a)
+{
+    return a[1] > 0 && a[1] < 1 && is_clock(a[2]);
+}
+
 /* Of a[0], published in a[1] at a[2], clocked at a[3]; no numbers where that is too fast. */
 POINT(supply)
 {
     struct dse_supply s;
-    const bool ok = dse_supply_at(g->economics->costs, entry_at(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, a[3] / DSE_GIGA, &s);
+    const bool ok = is_chip(a) && is_clock(a[3]) &&
+                    dse_supply_at(g->economics->costs, entry_at(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, a[3] / DSE_GIGA, &s);
     ret[0] = ok ? s.volts : (double)NAN;
     ret[1] = ok ? s.energy : (double)NAN;
     ret[2] = ok ? s.leakage : (double)NAN;
@@ -503,7 +520,8 @@ BOX(supply_box)
 {
     struct dse_supply_bound b;
     for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_unknown;
-    if (!is_single(a[1]) || !is_single(a[2]) || a[3].none || !(a[3].lo > 0)) return;
+    const double chip[] = {0, a[1].lo, a[2].lo};
+    if (!is_single(a[1]) || !is_single(a[2]) || !is_chip(chip) || a[3].none || !is_clock(a[3].lo) || !is_clock(a[3].hi)) return;
     const struct dse_interval ghz = is_single(a[3]) ? dse_iv_of(a[3].lo / DSE_GIGA) : dse_iv_div(iv(a[3]), dse_iv_of(DSE_GIGA));
     if (!dse_supply_bound(g->lo.economics->costs, entry_at(&g->lo, a[0].lo), nm_of_metres(a[1].lo), a[2].lo / DSE_GIGA, ghz, &b)) {
         for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_nothing;
@@ -521,6 +539,8 @@ POINT(fastest)
 {
     const double any_ghz = 1e9;
     struct dse_supply s;
+    ret[0] = (double)NAN;
+    if (!is_chip(a)) return;
     const bool all = dse_supply_at(g->economics->costs, entry_at(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, any_ghz, &s);
     ret[0] = all ? (double)INFINITY : s.max_ghz * DSE_GIGA;
 }
@@ -588,6 +608,15 @@ POINT(reticle)
 
 /* ---- links ------------------------------------------------------------------------------------------------------------------ */
 
+/* What an exchange may be of, whatever a formula says: a kind, and numbers of devices and bytes that there are. */
+static bool is_exchange(const double *a)
+{
+    const double most = 1e9, bytes = 1e18;
+    const bool kind = a[0] >= 0 && a[0] < DSE_COLLECTIVES && a[0] == floor(a[0]);
+    return kind && a[1] >= 0 && a[1] <= most && (a[2] >= 1 || a[1] <= 1) && a[2] <= most && a[3] >= 0 && a[3] <= bytes &&
+           a[4] >= 0 && a[4] <= most;
+}
+
 static struct dse_exchange exchange_of(const double *a)
 {
     return (struct dse_exchange){
@@ -597,6 +626,8 @@ static struct dse_exchange exchange_of(const double *a)
 POINT(exchange)
 {
     struct dse_exchange_cost cost;
+    ret[0] = ret[1] = (double)NAN;
+    if (!is_exchange(a)) return;
     const struct dse_exchange x = exchange_of(a);
     dse_exchange_at(g->links, &x, &cost);
     ret[0] = cost.seconds;
@@ -613,7 +644,7 @@ BOX(exchange_box)
         lo[i] = a[i].lo;
         hi[i] = a[i].hi;
     }
-    if (lo[0] != hi[0]) return;
+    if (lo[0] != hi[0] || !is_exchange(lo) || !is_exchange(hi)) return;
     const struct dse_exchange least = exchange_of(lo), most = exchange_of(hi);
     dse_exchange_bound(g->lo.links, g->hi.links, &least, &most, &b);
     ret[0] = range_iv(b.seconds);

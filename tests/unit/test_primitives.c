@@ -129,11 +129,56 @@ static void primitives__declare_nothing_that_they_do_not_read(void **state)
     one_release(&o);
 }
 
+/* The answers at one end of the arguments' ranges lie in the ranges of the answers. */
+static void assert_in(int k, const struct groups *g, const double *a, const struct graph_range *range)
+{
+    const struct primitive *p = &primitives[k];
+    double x[PRIMITIVE_RESULTS_MAX];
+    p->of(g, a, x);
+    for (int r = 0; r < p->n_results; r++) {
+        const double slack = isfinite(x[r]) ? 1e-12 * fabs(x[r]) : 0;
+        if (isnan(x[r]) ? range[r].none : x[r] + slack >= range[r].lo && x[r] - slack <= range[r].hi) continue;
+        fail_msg("answer %d of primitive %d at %g, %g, %g, %g, %g is %g, outside of %g to %g%s", r, k, a[0], a[1], a[2], a[3], a[4],
+                 x[r], range[r].lo, range[r].hi, range[r].none ? " or none" : "");
+    }
+}
+
+/* Formulas are written by anybody: whatever stands in an argument, there is an answer or none, in points and in boxes. */
+static void primitives__take_any_argument(void **state)
+{
+    (void)state;
+    static const double odd[] = {NAN, INFINITY, -INFINITY, -1, 0, 0.5, 77, 1e-300, 1e18, 1e300, -1e300};
+    enum { ODD = sizeof odd / sizeof *odd };
+    struct one o;
+    assert_true(one_init(&o, model, NULL, 0));
+    const struct groups g = groups_of(&places, space_fixed(o.space));
+    const struct dse_workload_part part = {*g.workload, *g.workload, *g.workload, *g.workload, true};
+    const struct groups_box box = {g, g, &part};
+    for (int i = 0; i < 200000; i++) {
+        const int k = i % primitives_n();
+        const struct primitive *p = &primitives[k];
+        double lo[PRIMITIVE_ARGUMENTS_MAX] = {0}, hi[PRIMITIVE_ARGUMENTS_MAX];
+        struct graph_range a[PRIMITIVE_ARGUMENTS_MAX] = {{0}}, ret[PRIMITIVE_RESULTS_MAX];
+        arguments_of(p, lo);
+        memcpy(hi, lo, sizeof hi);
+        for (int n = 0; n < PRIMITIVE_ARGUMENTS_MAX && p->arguments[n]; n++) {
+            const double x = odd[(int)(uniform() * ODD)], y = uniform() < 0.5 ? x : odd[(int)(uniform() * ODD)];
+            if (*p->arguments[n] != '@' && uniform() < 0.6) lo[n] = x < y ? x : y, hi[n] = x < y ? y : x;
+            a[n] = isnan(lo[n]) || isnan(hi[n]) ? range_unknown : (struct graph_range){lo[n], hi[n], false, false};
+        }
+        p->bound(&box, a, ret);
+        assert_in(k, &g, lo, ret);
+        assert_in(k, &g, hi, ret);
+    }
+    one_release(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(primitives__read_what_they_declare_and_nothing_else),
         cmocka_unit_test(primitives__declare_nothing_that_they_do_not_read),
+        cmocka_unit_test(primitives__take_any_argument),
     };
     return cmocka_run_group_tests_name("primitives", tests, load, tear_down);
 }
