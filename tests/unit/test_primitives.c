@@ -154,8 +154,9 @@ static void primitives__take_any_argument(void **state)
     const struct groups g = groups_of(&places, space_fixed(o.space));
     const struct dse_workload_part part = {*g.workload, *g.workload, *g.workload, *g.workload, true};
     const struct groups_box box = {g, g, &part};
+    const int found = primitives_n(), all = found > 0 ? found : 1;
     for (int i = 0; i < 200000; i++) {
-        const int k = i % primitives_n();
+        const int k = i % all;
         const struct primitive *p = &primitives[k];
         double lo[PRIMITIVE_ARGUMENTS_MAX] = {0}, hi[PRIMITIVE_ARGUMENTS_MAX];
         struct graph_range a[PRIMITIVE_ARGUMENTS_MAX] = {{0}}, ret[PRIMITIVE_RESULTS_MAX];
