@@ -98,6 +98,7 @@ static double number_at(const struct input *in, const void *object)
 
 static double input_value(const struct input *in, const void *params)
 {
+    if (in->kind == INPUT_NUMBER) return in->number;
     if (in->kind == INPUT_FIELD) return number_at(in, params) * in->measure.scale;
     const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
     return number_at(in, *entry) * in->measure.scale;

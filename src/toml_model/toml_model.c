@@ -51,6 +51,12 @@ static void free_parts(struct toml_model *m)
     free(m->parts);
 }
 
+static void free_constants(struct toml_model *m)
+{
+    for (int i = 0; i < m->n_constants; i++) free(m->constants[i].name);
+    free(m->constants);
+}
+
 static void free_choices(struct toml_model *m)
 {
     for (size_t i = 0; i < m->n_choices; i++) free(m->choices[i]);
@@ -69,6 +75,7 @@ void toml_model_free(struct toml_model *m)
     free_functions(m);
     free_parts(m);
     free_choices(m);
+    free_constants(m);
     free(m->conditions);
     free(m->own);
     free(m->shown);
@@ -99,17 +106,19 @@ static bool check_entries(const struct toml_doc *doc, const struct toml_node *n,
     return ok;
 }
 
-struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
+struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, struct diags *diags)
 {
     enum { POOL = 64 };
     struct toml_model *m = xcalloc(1, sizeof *m);
     m->doc = doc;
+    m->is_open = is_open;
     m->pool = xcalloc(POOL, sizeof *m->pool);
     m->plans = plans_new();
     graph_init(&m->graph);
     if (check_entries(doc, &doc->root, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
         make_tables(m);
         m->many = many_of(m);
+        m->slopes = slopes_of(m);
         walk_prepare(m);
         return m;
     }
@@ -120,7 +129,7 @@ struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
 bool toml_model_check(const char *name, const char *text, size_t n, struct diags *diags)
 {
     struct toml_doc *doc = toml_read_text(name, text, n, diags);
-    struct toml_model *m = doc ? toml_model_new(doc, diags) : NULL;
+    struct toml_model *m = doc ? toml_model_new(doc, false, diags) : NULL;
     const bool ok = m != NULL;
     toml_model_free(m);
     return ok;
@@ -174,7 +183,7 @@ static bool add_model(struct toml_model *m, const char *file, struct diags *diag
     if (!registry_has_room() || !toml_model_place(m)) return registry_full(toml_loc(m->doc, name), diags);
     char *folder = folder_of(file, m->desc.name);
     const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->claims_csv, m->claims_toml};
-    const bool ok = registry_add_made(&m->desc, folder, file, &files, &m->many, &m->plain);
+    const bool ok = registry_add_made(&m->desc, folder, file, &files, &m->many, &m->slopes, &m->plain);
     free(folder);
     return ok;
 }
@@ -191,7 +200,7 @@ bool toml_model_load(const char *file, struct diags *diags)
         toml_free(doc);
         return same || (doc && plugin_changed(file, diags));
     }
-    struct toml_model *m = doc ? toml_model_new(doc, diags) : NULL;
+    struct toml_model *m = doc ? toml_model_new(doc, false, diags) : NULL;
     if (m && add_model(m, real, diags)) return true;
     toml_model_free(m);
     return false;
