@@ -5,6 +5,7 @@
 #include "cli/eval_points.h"
 #include "cli/eval_print.h"
 #include "cli/eval_quality.h"
+#include "cli/eval_sensitivity.h"
 #include "cli/eval_step.h"
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
@@ -105,7 +106,8 @@ static bool carry_out(struct eval_answer *a, const struct invocation *in)
 /* Check that no option is given that is about a single run where the mean over requests, or many points, are asked for. */
 static bool step_options_allowed(const struct invocation *in)
 {
-    static const char *const names[] = {"breakdown", "equations", "timeline", "gantt", "resources", "notes", "ideal"};
+    static const char *const names[] = {"breakdown", "equations", "timeline",    "gantt", "resources",
+                                        "notes",     "ideal",     "sensitivity", "metric"};
     const char *many = option_has(in, "requests") ? "--requests asks for the mean over many"
                        : option_has(in, "points") ? "--points asks for many points"
                                                   : NULL;
@@ -134,7 +136,7 @@ static bool answer_init(struct eval_answer *a, const struct invocation *in, enum
 {
     const struct model *model = model_find(in, in->operands[0]);
     if (!model || !fidelity_parse(in, model->desc, &a->fidelity) || !events_options_allowed(in, a->fidelity, format) ||
-        !step_options_allowed(in))
+        !sensitivity_options_allowed(in, model, a->fidelity) || !step_options_allowed(in))
         return false;
     a->catalog = open_catalog(in);
     return a->catalog && bind_point(a, in, model) && carry_out(a, in);
@@ -150,8 +152,9 @@ static void answer_release(struct eval_answer *a)
 
 /* ---- what is printed ----------------------------------------------------------------------------------------------------- */
 
-static void show_equations(const struct eval_answer *a, enum output_format format)
+static void show_equations(const struct eval_answer *a, const struct invocation *in, enum output_format format)
 {
+    (void)in;
     if (a->point.model->desc->equate)
         eval_print_equations(&a->point, format);
     else
@@ -159,27 +162,31 @@ static void show_equations(const struct eval_answer *a, enum output_format forma
 }
 
 /* As JSON all there is about the step: docs/schema/step.json. */
-static void show_breakdown(const struct eval_answer *a, enum output_format format)
+static void show_breakdown(const struct eval_answer *a, const struct invocation *in, enum output_format format)
 {
+    (void)in;
     if (format == OUTPUT_JSON)
         eval_print_step(a);
     else
         eval_print_breakdown(a, format);
 }
 
-static void show_gantt(const struct eval_answer *a, enum output_format format)
+static void show_gantt(const struct eval_answer *a, const struct invocation *in, enum output_format format)
 {
+    (void)in;
     (void)format;
     fputs(a->events.chart, stdout);
 }
 
-static void show_notes(const struct eval_answer *a, enum output_format format)
+static void show_notes(const struct eval_answer *a, const struct invocation *in, enum output_format format)
 {
+    (void)in;
     events_print_notes(&a->events, format);
 }
 
-static void show_resources(const struct eval_answer *a, enum output_format format)
+static void show_resources(const struct eval_answer *a, const struct invocation *in, enum output_format format)
 {
+    (void)in;
     events_print_resources(&a->events, format);
 }
 
@@ -187,10 +194,11 @@ static void show_resources(const struct eval_answer *a, enum output_format forma
 static const struct section {
     const char *option;
     bool feasible, events; /* only of a feasible point, of a run at event level */
-    void (*show)(const struct eval_answer *a, enum output_format format);
+    void (*show)(const struct eval_answer *a, const struct invocation *in, enum output_format format);
 } sections[] = {
-    {"equations", false, false, show_equations}, {"breakdown", true, false, show_breakdown}, {"gantt", true, true, show_gantt},
-    {"notes", true, true, show_notes},           {"resources", true, true, show_resources},
+    {"equations", false, false, show_equations}, {"breakdown", true, false, show_breakdown},
+    {"gantt", true, true, show_gantt},           {"notes", true, true, show_notes},
+    {"resources", true, true, show_resources},   {"sensitivity", true, false, eval_print_sensitivity},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -227,7 +235,7 @@ static void print(const struct eval_answer *a, const struct invocation *in, enum
     for (int i = 0; i < SECTIONS; i++) {
         if (!option_has(in, sections[i].option) || !can_show(a, &sections[i]) || (shown && format != OUTPUT_TABLE)) continue;
         if (shown++) putchar('\n');
-        sections[i].show(a, format);
+        sections[i].show(a, in, format);
     }
     if (shown) return;
     if (format != OUTPUT_TABLE) {
@@ -289,9 +297,12 @@ const struct command command_eval = {
             {0, "requests", "MIX",
              "average over whole requests: the name of a mix, or \"mix = { chat = 0.7, ... }\" as in [requests] of a sweep"},
             {0, "points", "FILE.csv", "evaluate the points of a file: its header names parameters, and each line is a point"},
-            {'a', "all", NULL, "print all metrics, not only five of each group (csv and json always have all)"},
+            {'a', "all", NULL,
+             "print all metrics, not only five of each group, and all of --sensitivity (csv and json always have all)"},
             {'b', "breakdown", NULL, "print the parts of a step: time, and DRAM traffic, operations and energy of a token"},
             {'e', "equations", NULL, "print quantities of the model's equations that sweeps do not store"},
+            {0, "sensitivity", NULL, "print percent of each metric for one percent of each parameter and constant, largest first"},
+            {0, "metric", "NAME", "--sensitivity: of this metric; any number of times"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
             {'t', "timeline", "OUT.json", "event level: write a timeline of every resource, for ui.perfetto.dev"},
             {'g', "gantt", NULL, "event level: draw the timeline as a chart in the terminal"},
@@ -304,24 +315,31 @@ const struct command command_eval = {
             OPTION_CATALOG,
             {0},
         },
-    .help = "A parameter that is not given has the model's default; `dse describe MODEL` lists the defaults. For a point that\n"
-            "cannot be built dse prints the reason. That is not an error.\n"
-            "\n"
-            "--points reads CSV that `dse eval`, `dse pareto` or `dse query` printed, a frame of pandas, or trials of Optuna\n"
-            "(params_NAME stands for NAME). dse leaves out columns that are no parameters, and rows whose column model names\n"
-            "another model. A line on standard error lists them. A column whose name is nearly a parameter's name is an\n"
-            "error. An empty cell means the parameter's default. Commas, semicolons or tabs separate cells.\n"
-            "\n"
-            "  dse eval lad --set tiles=8 --set context=1024\n"
-            "  dse eval lad --set llm=llama3-8b --breakdown\n"
-            "  dse eval veda --requests chat\n"
-            "  dse eval lad --points points.csv --set llm=llama3-8b\n"
-            "  dse pareto results/lad_sram.db --format csv >front.csv; dse eval lad --points front.csv\n"
-            "  dse eval lad --equations\n"
-            "  dse eval lad --fidelity event-level --timeline lad.json\n"
-            "  dse eval lad --fidelity event-level --gantt --from 100 --to 120\n"
-            "  dse eval lad --fidelity event-level --ideal refresh,dram\n"
-            "  dse eval lad --format json\n",
+    .help =
+        "A parameter that is not given has the model's default; `dse describe MODEL` lists the defaults. For a point that\n"
+        "cannot be built dse prints the reason. That is not an error.\n"
+        "\n"
+        "--points reads CSV that `dse eval`, `dse pareto` or `dse query` printed, a frame of pandas, or trials of Optuna\n"
+        "(params_NAME stands for NAME). dse leaves out columns that are no parameters, and rows whose column model names\n"
+        "another model. A line on standard error lists them. A column whose name is nearly a parameter's name is an\n"
+        "error. An empty cell means the parameter's default. Commas, semicolons or tabs separate cells.\n"
+        "\n"
+        "--sensitivity prints elasticities: by how many percent a metric changes for one percent of a parameter, or of a\n"
+        "constant in the formulas of a model in TOML. Such models are differentiated. What has no derivative is moved a little,\n"
+        "and whole numbers by one; HOW says which. NOTE tells steps, thresholds and sides that cannot be built. The table has\n"
+        "the first metric of each group, and no numbers below 0.05.\n"
+        "\n"
+        "  dse eval lad --set tiles=8 --set context=1024\n"
+        "  dse eval lad --set llm=llama3-8b --breakdown\n"
+        "  dse eval veda --requests chat\n"
+        "  dse eval lad --points points.csv --set llm=llama3-8b\n"
+        "  dse pareto results/lad_sram.db --format csv >front.csv; dse eval lad --points front.csv\n"
+        "  dse eval lad --equations\n"
+        "  dse eval lad --sensitivity --metric tokens_per_s --metric energy_mj\n"
+        "  dse eval lad --fidelity event-level --timeline lad.json\n"
+        "  dse eval lad --fidelity event-level --gantt --from 100 --to 120\n"
+        "  dse eval lad --fidelity event-level --ideal refresh,dram\n"
+        "  dse eval lad --format json\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

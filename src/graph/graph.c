@@ -144,6 +144,12 @@ static int add(struct graph *g, struct graph_node n)
     return g->n++;
 }
 
+void graph_copy(const struct graph *from, struct graph *ret)
+{
+    graph_init(ret);
+    for (int i = 0; i < from->n; i++) add(ret, from->nodes[i]);
+}
+
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------- */
 
 bool graph_is_loop(const struct graph_node *n)

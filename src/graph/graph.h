@@ -83,6 +83,8 @@ struct graph {
 
 void graph_init(struct graph *g);
 void graph_release(struct graph *g);
+/* A graph of its own with the same nodes. */
+void graph_copy(const struct graph *from, struct graph *ret);
 
 /* The node of each; the same one where there is such a node already. */
 int graph_constant(struct graph *g, double x);

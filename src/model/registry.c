@@ -82,11 +82,12 @@ bool registry_add(const struct dse_model *desc, const char *folder, const char *
 }
 
 bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const struct made_files *made,
-                       const struct many *many, const struct dse_model *plain)
+                       const struct many *many, const struct slopes *slopes, const struct dse_model *plain)
 {
     if (!registry_add(desc, folder, file)) return false;
     models[n_models - 1].made = *made;
     models[n_models - 1].many = many;
+    models[n_models - 1].slopes = slopes;
     models[n_models - 1].plain = plain;
     return true;
 }

@@ -17,13 +17,15 @@ struct made_files {
 };
 
 struct many;
+struct slopes;
 struct model {
     const struct dse_model *desc;
     struct schema params, metrics, equations;
-    char *folder;            /* of its files (model_file), of a model that was added; or NULL */
-    char *file;              /* the plug-in, or the file in TOML, that it was added from; or NULL */
-    struct made_files made;  /* of a model in TOML; else all NULL */
-    const struct many *many; /* many points at once (model/many.h); or NULL */
+    char *folder;                /* of its files (model_file), of a model that was added; or NULL */
+    char *file;                  /* the plug-in, or the file in TOML, that it was added from; or NULL */
+    struct made_files made;      /* of a model in TOML; else all NULL */
+    const struct many *many;     /* many points at once (model/many.h); or NULL */
+    const struct slopes *slopes; /* (model/slopes.h); or NULL */
     /* The same model without what makes it fast: a checker of its numbers. NULL: `desc` is all that there is. */
     const struct dse_model *plain;
 };
@@ -44,9 +46,9 @@ bool registry_full(struct srcloc loc, struct diags *diags);
 /* Add a model, whose name no other has (not thread-safe, and before other threads read the registry). False: there are too
  * many. `desc` lives as long as the process; file may be NULL. */
 bool registry_add(const struct dse_model *desc, const char *folder, const char *file);
-/* The same of a model that is a file in TOML. The texts, `many` and `plain` live as long as the process. */
+/* The same of a model that is a file in TOML. The texts, and what is pointed to, live as long as the process. */
 bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const struct made_files *made,
-                       const struct many *many, const struct dse_model *plain);
+                       const struct many *many, const struct slopes *slopes, const struct dse_model *plain);
 /* The path of a file of the model, "defaults.toml", in its folder: data_dir/models/NAME, unless it was added. The caller frees
  * it. */
 char *model_file(const struct model *m, const char *data_dir, const char *name);

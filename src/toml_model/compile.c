@@ -313,12 +313,38 @@ static struct term combine(struct compiling *c, const struct formula_node *n, st
     }
 }
 
+/* The function, or the equation that is no part of another, that is being compiled. */
+static const char *name_of(const struct compiling *c)
+{
+    for (int i = 0; i < c->m->n_functions; i++)
+        if (c->f == &c->m->functions[i].formula) return c->m->functions[i].name;
+    while (c->m->equations[c->equation].borrows && c->above) c = c->above;
+    return c->m->equations[c->equation].name;
+}
+
+/* A constant; of an open model it is an input, but for 0, of which no percent is taken. */
+static struct term emit_number(const struct compiling *c, const struct formula_node *n)
+{
+    struct graph *g = &c->m->graph;
+    const bool is_open = c->m->is_open && n->number != 0;
+    const int node = is_open ? graph_input(g, number_input(c->m, c->f, n, name_of(c)), -1) : graph_constant(g, n->number);
+    return (struct term){n->dim, n->number == 0, node};
+}
+
+/* The power of what has a unit belongs to the unit. */
+static struct term emit_power_of(struct compiling *c, const struct formula_node *n, struct term base)
+{
+    const struct formula_node *by = &c->f->nodes[n->args[1]];
+    const bool is_unit = by->kind == FORMULA_NUMBER && !base.any && !dimension_none(base.dim);
+    return is_unit ? pure(graph_constant(&c->m->graph, by->number)) : compile_node(c, n->args[1]);
+}
+
 static struct term emit_binary(struct compiling *c, const struct formula_node *n)
 {
     const struct formula_node *left = &c->f->nodes[n->args[0]], *right = &c->f->nodes[n->args[1]];
     if (left->kind == FORMULA_STRING || right->kind == FORMULA_STRING)
         return compare_text(c, n, left->kind == FORMULA_STRING ? right : left, left->kind == FORMULA_STRING ? left : right);
-    const struct term a = compile_node(c, n->args[0]), b = compile_node(c, n->args[1]);
+    const struct term a = compile_node(c, n->args[0]), b = n->op == OP_POW ? emit_power_of(c, n, a) : compile_node(c, n->args[1]);
     struct term ret = combine(c, n, a, b);
     if (c->ok) ret.node = graph_operator(&c->m->graph, n->op, a.node, b.node);
     return ret;
@@ -379,7 +405,7 @@ static const char *misplaced(enum formula_kind kind)
 static struct term emit_node(struct compiling *c, const struct formula_node *n)
 {
     switch (n->kind) {
-    case FORMULA_NUMBER: return (struct term){n->dim, n->number == 0, graph_constant(&c->m->graph, n->number)};
+    case FORMULA_NUMBER: return emit_number(c, n);
     case FORMULA_NAME: return emit_name(c, n);
     case FORMULA_BINARY: return emit_binary(c, n);
     case FORMULA_CHOOSE: return emit_choose(c, n);

@@ -55,13 +55,36 @@ struct items {
     int n;
 };
 
+/* Is the node made of constants alone, and what is it? In an open model these are inputs, which nothing folds. */
+static bool is_made_of_constants(const struct toml_model *m, int node, double *ret)
+{
+    if (graph_is_constant(&m->graph, node, ret) || !m->is_open) return graph_is_constant(&m->graph, node, ret);
+    double *numbers = xcalloc((size_t)node + 1, sizeof *numbers);
+    bool *known = xcalloc((size_t)node + 1, sizeof *known);
+    for (int i = 0; i <= node; i++) {
+        const struct graph_node *n = &m->graph.nodes[i];
+        const bool is_input = n->op == GRAPH_INPUT && m->inputs[n->what].kind == INPUT_NUMBER;
+        double a[3] = {0};
+        known[i] = n->op == GRAPH_CONSTANT || is_input || (n->op >= GRAPH_ADD && n->op <= GRAPH_CHOOSE);
+        for (int k = 0; k < n->n_args && known[i] && k < 3; k++) known[i] = known[n->args[k]], a[k] = numbers[n->args[k]];
+        if (!known[i]) continue;
+        numbers[i] = is_input ? m->inputs[n->what].number
+                              : (n->op == GRAPH_CONSTANT ? n->number : graph_apply((enum graph_op)n->op, a[0], a[1], a[2]));
+    }
+    const bool is = known[node];
+    *ret = numbers[node];
+    free(numbers);
+    free(known);
+    return is;
+}
+
 /* An end of a range. */
 static double end_of(struct compiling *c, int node)
 {
     double x = 0;
     const struct formula_node *n = &c->f->nodes[node];
     const struct term v = compile_pure(c, n, compile_node(c, node), "a range");
-    if (c->ok && (!graph_is_constant(&c->m->graph, v.node, &x) || x != floor(x) || !(fabs(x) <= 1e9)))
+    if (c->ok && (!is_made_of_constants(c->m, v.node, &x) || x != floor(x) || !(fabs(x) <= 1e9)))
         compile_fail(c, n, "i in 1..16 if i <= tiles", xasprintf("the ends of a range are whole numbers that are known"));
     return x;
 }

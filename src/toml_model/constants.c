@@ -43,8 +43,8 @@ static bool read_column(const struct toml_doc *doc, struct table *t, const struc
     if (find_column(t, as_key.key) >= 0)
         return diags_input(diags, toml_loc(doc, name), doc->text, "give it another name", "%s has a column %s already", t->name,
                            as_key.key);
-    struct column *c = &t->columns[t->n_columns++];
-    *c = (struct column){.name = xstrdup(as_key.key)};
+    struct table_column *c = &t->columns[t->n_columns++];
+    *c = (struct table_column){.name = xstrdup(as_key.key)};
     if (!measure_of_name(c->name, &c->measure, &unit)) c->measure = (struct measure){.scale = 1};
     return true;
 }

@@ -8,6 +8,7 @@
 #include "graph/program.h"
 #include "graph/unroll.h"
 #include "model/many.h"
+#include "model/slopes.h"
 
 #include "desc/schema.h"
 
@@ -33,6 +34,7 @@ enum input_kind {
     INPUT_FIELD,   /* a parameter */
     INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
     INPUT_POLICY,  /* a trait of the policy of eviction, which is a choice */
+    INPUT_NUMBER,  /* a constant of a formula, in a model whose constants are open */
     INPUT_ELEMENT, /* a field of the operator that a loop is at */
     INPUT_NAMED,   /* 1 where that has the name `text`, else 0 */
     INPUT_ROLE,    /* the same of its role */
@@ -46,6 +48,17 @@ struct input {
     size_t offset, ref; /* in the parameters, the element or the policy; ENTRY, POLICY: of the reference among the parameters */
     enum domain domain; /* ELEMENT and behind: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
     char *text;         /* NAMED, ROLE, MIXER */
+    double number;      /* NUMBER */
+};
+
+/* A constant that stands in a formula, of a model whose constants are open. */
+struct constant {
+    const char *text; /* the formula */
+    size_t at;        /* in it */
+    struct srcloc loc;
+    int input;
+    char *name; /* of the equation or function that it stands in */
+    bool alone; /* it is all of that */
 };
 
 enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
@@ -84,13 +97,13 @@ struct includes {
 };
 
 /* A constant table: [tables]. */
-struct column {
+struct table_column {
     char *name;
     struct measure measure;
 };
 struct table {
     char *name;
-    struct column *columns;
+    struct table_column *columns;
     int n_columns, n_rows;
     double *cells; /* row by row, in the own units of their dimensions */
 };
@@ -215,6 +228,9 @@ struct toml_model {
     int n_equations;
     struct input *inputs;
     int n_inputs;
+    bool is_open; /* each constant is an input: a twin of a model, which slopes.c differentiates */
+    struct constant *constants;
+    int n_constants;
     int terms; /* of the formulas that are compiled */
     struct graph graph;
     struct reach varying;  /* of elements */
@@ -239,6 +255,7 @@ struct toml_model {
 
     struct plans *plans;
     struct many many;
+    struct slopes slopes;
     struct dse_model plain; /* desc, by walk.c */
     struct point_context *_Atomic *pool;
 };
@@ -252,6 +269,8 @@ int find_input(struct toml_model *m, const char *name);
 int element_input(struct toml_model *m, enum domain domain, const char *field);
 /* The input that is 1 where an element has that name, or (INPUT_ROLE) role, or (INPUT_MIXER) mixer. */
 int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
+/* The input of a constant that stands there, made if need be, of an open model. `in`: where it stands. */
+int number_input(struct toml_model *m, const struct formula *f, const struct formula_node *n, const char *in);
 /* Names that a formula may use, or fields that an element of the domain has, for the nearest; the caller frees the array alone. */
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n);
 enum domain domain_find(const char *name);
@@ -398,10 +417,14 @@ void box_blocks_free(struct box_blocks *b);
 /* struct many.bound. */
 void box_blocks_run(struct box_blocks *b, const struct many_boxes *boxes, bool *possible, void *floors, void *ceilings);
 
+/* ---- slopes.c: how metrics change ---- */
+
+struct slopes slopes_of(const struct toml_model *m);
+
 /* ---- read.c, tables.c ---- */
 
-/* NULL with errors added. Takes the document. */
-struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags);
+/* NULL with errors added. Takes the document. `is_open`: each constant becomes an input. */
+struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, struct diags *diags);
 void toml_model_free(struct toml_model *m);
 /* parameters.c: [parameters], the shared groups, [defaults]. */
 bool read_parameters(struct toml_model *m, struct diags *diags);

@@ -246,6 +246,21 @@ int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, 
         m, (struct input){.kind = kind, .name = xstrdup(text), .measure = {.scale = 1}, .domain = domain, .text = xstrdup(text)});
 }
 
+int number_input(struct toml_model *m, const struct formula *f, const struct formula_node *n, const char *in)
+{
+    const struct srcloc loc = formula_loc(f, n);
+    for (int i = 0; i < m->n_constants; i++) {
+        const struct constant *k = &m->constants[i];
+        if (k->text == f->source.text && k->at == n->at && k->loc.line == loc.line && k->loc.column == loc.column) return k->input;
+    }
+    m->constants = xrealloc(m->constants, (size_t)m->n_constants + 1, sizeof *m->constants);
+    struct constant *k = &m->constants[m->n_constants++];
+    *k = (struct constant){
+        .text = f->source.text, .at = n->at, .loc = loc, .name = xstrdup(in), .alone = f->nodes[f->root].kind == FORMULA_NUMBER};
+    k->input = add_input(m, (struct input){.kind = INPUT_NUMBER, .name = xstrdup(""), .domain = DOMAIN_NONE, .number = n->number});
+    return k->input;
+}
+
 /* ---- for the nearest name --------------------------------------------------------------------------------------------------- */
 
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n)

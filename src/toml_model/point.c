@@ -105,6 +105,7 @@ static double input_value(const struct input *in, const void *params)
         const bool is = *(const bool *)((const char *)policy + in->offset);
         return in->offset == offsetof(struct dse_eviction, selects) ? is || policy->reads_part : is;
     }
+    if (in->kind == INPUT_NUMBER) return in->number;
     if (in->kind == INPUT_FIELD) return number_at(in, params) * in->measure.scale;
     const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
     return number_at(in, *entry) * in->measure.scale;

@@ -51,6 +51,12 @@ static void free_parts(struct toml_model *m)
     free(m->parts);
 }
 
+static void free_constants(struct toml_model *m)
+{
+    for (int i = 0; i < m->n_constants; i++) free(m->constants[i].name);
+    free(m->constants);
+}
+
 static void free_choices(struct toml_model *m)
 {
     for (size_t i = 0; i < m->n_choices; i++) free(m->choices[i]);
@@ -71,6 +77,7 @@ void toml_model_free(struct toml_model *m)
     constants_free(m);
     free_parts(m);
     free_choices(m);
+    free_constants(m);
     free(m->check.list);
     free(m->beyond.list);
     free(m->own);
@@ -112,17 +119,19 @@ bool check_room(const struct toml_doc *doc, const struct toml_node *section, int
                                                  section->key, text_count(entries, n), text_count(limit, MODEL_ENTRIES_MAX));
 }
 
-struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
+struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, struct diags *diags)
 {
     enum { POOL = 64 };
     struct toml_model *m = xcalloc(1, sizeof *m);
     m->doc = doc;
+    m->is_open = is_open;
     m->pool = xcalloc(POOL, sizeof *m->pool);
     m->plans = plans_new();
     graph_init(&m->graph);
     if (includes_read(doc, &m->includes, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
         make_tables(m);
         m->many = many_of(m);
+        m->slopes = slopes_of(m);
         walk_prepare(m);
         return m;
     }
@@ -133,7 +142,7 @@ struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags)
 bool toml_model_check(const char *name, const char *text, size_t n, struct diags *diags)
 {
     struct toml_doc *doc = toml_read_text(name, text, n, diags);
-    struct toml_model *m = doc ? toml_model_new(doc, diags) : NULL;
+    struct toml_model *m = doc ? toml_model_new(doc, false, diags) : NULL;
     const bool ok = m != NULL;
     toml_model_free(m);
     return ok;
@@ -188,7 +197,7 @@ static bool add_model(struct toml_model *m, const char *file, struct diags *diag
     char *folder = folder_of(file, m->desc.name);
     m->included = includes_text(&m->includes);
     const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->included, m->claims_csv, m->claims_toml};
-    const bool ok = registry_add_made(&m->desc, folder, file, &files, &m->many, &m->plain);
+    const bool ok = registry_add_made(&m->desc, folder, file, &files, &m->many, &m->slopes, &m->plain);
     free(folder);
     return ok;
 }
@@ -220,7 +229,7 @@ bool toml_model_load(const char *file, struct diags *diags)
         toml_free(doc);
         return same || (is_read && plugin_changed(file, diags));
     }
-    struct toml_model *m = doc ? toml_model_new(doc, diags) : NULL;
+    struct toml_model *m = doc ? toml_model_new(doc, false, diags) : NULL;
     if (m && add_model(m, real, diags)) return true;
     toml_model_free(m);
     return false;
