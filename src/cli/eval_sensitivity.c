@@ -144,6 +144,14 @@ static void print_people(const struct sensitivity *s, const struct schema *metri
                      left.small + left.others, left.small, small, left.others);
 }
 
+/* To programs, too: they would take what is missing for what does not matter. */
+static void say_without_constants(const struct sensitivity *s)
+{
+    if (s->is_without_constants)
+        terminal_say(
+            stderr, "note: the model has too many formulas to differentiate: its parameters are moved, and constants are left out");
+}
+
 static void print_programs(const struct sensitivity *s, const struct schema *metrics, const bool *told, enum output_format format)
 {
     static const char *const columns[] = {"metric",     "kind", "of",   "file",  "line",  "column",        "value",
@@ -160,6 +168,7 @@ void eval_print_sensitivity(const struct eval_answer *a, const struct invocation
     struct sensitivity s;
     sensitivity_of(&a->point, &s);
     bool *told = find_told(&s, metrics, in, all);
+    say_without_constants(&s);
     if (format == OUTPUT_TABLE)
         print_people(&s, metrics, told, all, option_has(in, "metric"));
     else

@@ -24,6 +24,7 @@ struct slope_list {
     size_t n;
     struct slope *slopes; /* by variable and, n_metrics each, by metric as in the schema */
     size_t n_metrics;
+    bool is_too_large; /* the formulas cannot be differentiated: with open constants they have more terms than a model may have */
 };
 
 struct slopes {

@@ -230,6 +230,7 @@ void sensitivity_of(const struct design_point *p, struct sensitivity *ret)
     k.at = xcalloc(1, m->desc->metrics_size);
     m->desc->estimate(p->params, k.at, NULL);
     if (m->slopes) m->slopes->at(m->slopes->object, &m->metrics, p->params, &slopes);
+    ret->is_without_constants = slopes.is_too_large;
     ask_all(&k, &slopes);
     if (ret->n) qsort(ret->list, ret->n, sizeof *ret->list, by_size);
     slope_list_release(&slopes);

@@ -29,6 +29,7 @@ struct sensitivity {
     size_t n_variables;
     struct elasticity *list; /* by metric, the largest first; metrics that are 0 or unknown have none */
     size_t n;
+    bool is_without_constants; /* the model has formulas, too many to differentiate: its parameters are moved */
 };
 
 /* Of a feasible point, at closed form. */

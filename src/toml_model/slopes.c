@@ -223,6 +223,7 @@ static void slopes_at(const void *object, const struct schema *metrics, const vo
     const struct toml_model *m = object;
     *ret = (struct slope_list){0};
     struct toml_model *twin = twin_of(m);
+    ret->is_too_large = !twin;
     if (!twin) return;
     struct at_work *w = xcalloc(1, sizeof *w); /* its operators are too large for the stack */
     w->twin = twin;

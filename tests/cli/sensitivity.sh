@@ -44,6 +44,19 @@ toml --format json >all.json
 line=$(cell all.csv compute_utilization peak_ops_per_s line)
 sed -n "${line}p" "$SOURCE/examples/veda.toml" | grep -q '^peak_ops_per_s .*"2 \* machines' || fail "peak_ops_per_s is not on line $line"
 
+# Formulas that share their terms fit; with a constant of its own in each place they are too many.
+{
+    printf '[model]\nname = "large"\ntitle = "t"\ncite = "c"\nuses = ["workload", "memory"]\n[for.operators]\nbytes = "op.weight_bytes + 1 [B]"\n'
+    factors=$(printf ' * 1.5%.0s' $(seq 60))
+    for i in $(seq 100); do echo "e${i}_s = \"op.bytes / memory.rate$factors\""; done
+    printf '[step]\ntime = "sum(for op in operators: op.e1_s'
+    for i in $(seq 2 100); do printf ' + op.e%d_s' "$i"; done
+    printf ')"\n'
+} >large.toml
+"$DSE" --plugin ./large.toml eval large --sensitivity --metric latency_us >out.txt 2>err.txt || fail "$(cat err.txt)"
+says 'note: the model has too many formulas to differentiate' err.txt
+says '^latency_us  *bandwidth_gbs' out.txt
+
 # A model in C by differences says what the same model in TOML says by derivatives, where both have the same equations.
 set -- --set eviction=none --set area=core --set power=constant --set clock_ghz=0.7 --set bandwidth_gbs=200 --format csv
 "$DSE" eval veda --sensitivity "$@" | tr -d '"' >c.csv
