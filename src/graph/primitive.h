@@ -12,12 +12,15 @@
 #include <dse/chip.h>
 #include <dse/cost.h>
 #include <dse/hw.h>
+#include <dse/sampling.h>
+#include <dse/sim.h>
 #include <dse/workload.h>
 #include <dse/workload_box.h>
 
 /* ---- groups of shared parameters --------------------------------------------------------------------------------------------- */
 
-enum group { GROUP_WORKLOAD, GROUP_REQUEST, GROUP_MEMORY, GROUP_CACHE, GROUP_ECONOMICS, GROUPS };
+/* No primitive reads the last two, which are the event level's. */
+enum group { GROUP_WORKLOAD, GROUP_REQUEST, GROUP_MEMORY, GROUP_CACHE, GROUP_ECONOMICS, GROUP_EVENTS, GROUP_SAMPLING, GROUPS };
 struct group_row {
     const char *name;
     size_t size;

@@ -37,6 +37,8 @@ struct term compile_answer(struct compiling *c, const struct answer *a, const in
 /* Both are one kind of thing, or it is an error. Returns what they are. */
 struct term compile_same(struct compiling *c, const struct formula_node *n, struct term a, struct term b, const char *what);
 struct term compile_pure(struct compiling *c, const struct formula_node *n, struct term v, const char *what);
+/* Is the parameter one that the closed form reads? Else an error. */
+bool compile_may_read(struct compiling *c, const struct formula_node *n, const struct field *f);
 /* Add an error, the first of the equation alone. Takes the message. */
 struct term compile_fail(struct compiling *c, const struct formula_node *n, const char *hint, char *message);
 

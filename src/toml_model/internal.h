@@ -132,6 +132,7 @@ struct toml_model {
     struct dse_metric *metrics, *equation_rows;
     const char **without;
     struct schema schema; /* of params */
+    const char **only[2]; /* parameters that the closed form alone reads, and the event level alone; closed by NULL, or NULL */
     struct group_places groups;
     unsigned can;
     struct dse_trend *trends;

@@ -73,6 +73,8 @@ void toml_model_free(struct toml_model *m)
     free(m->own);
     free(m->shown);
     free(m->params);
+    free(m->only[0]);
+    free(m->only[1]);
     free(m->metrics);
     free(m->equation_rows);
     free(m->without);
