@@ -359,9 +359,9 @@ static bool read_parts(struct toml_model *m, struct diags *diags)
 
 bool read_formulas(struct toml_model *m, struct diags *diags)
 {
-    static const char *const sections[] = {"model",    "parameters", "defaults",   "functions",     "equations", "for",
-                                           "check",    "step",       "metrics",    "parts",         "trends",    "claims",
-                                           "machines", "cases",      "accounting", "contradictions"};
+    static const char *const sections[] = {"model",    "parameters", "defaults",   "functions",      "equations", "for",
+                                           "check",    "step",       "metrics",    "parts",          "trends",    "claims",
+                                           "machines", "cases",      "accounting", "contradictions", "events"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
     ok = read_functions(m, diags) && ok;
     ok = read_equations(m, diags) && ok;
@@ -396,10 +396,15 @@ static bool check_loops(struct toml_model *m, struct diags *diags)
                                                     text_count(most, MODEL_LOOP_TERMS_MAX));
 }
 
-bool compile_all(struct toml_model *m, struct diags *diags)
+bool compile_written(struct toml_model *m, struct diags *diags)
 {
     bool ok = true;
-    const int n = m->n_equations; /* compiling adds those of loops */
-    for (int i = 0; i < n; i++) ok = compile_equation(m, i, diags) && ok;
-    return ok && check_loops(m, diags);
+    for (int i = 0; i < m->n_written; i++) ok = compile_equation(m, i, diags) && ok;
+    return ok;
+}
+
+bool compile_all(struct toml_model *m, struct diags *diags)
+{
+    m->n_written = m->n_equations;
+    return compile_written(m, diags) && check_loops(m, diags);
 }

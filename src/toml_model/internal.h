@@ -1,4 +1,7 @@
-/* Internal to src/toml_model: a model as it is read and compiled. */
+/* Internal to src/toml_model: a model as it is read and compiled.
+ *
+ * A variant of a model (events.c) is a struct toml_model, too: the same equations compiled once more, with some of them as inputs.
+ * What is made of a model's graph (plan.c) and run (point.c) is made and run of a variant alike. */
 #ifndef DSE_TOML_MODEL_INTERNAL_H
 #define DSE_TOML_MODEL_INTERNAL_H
 
@@ -8,9 +11,11 @@
 #include "graph/program.h"
 #include "graph/unroll.h"
 #include "model/many.h"
+#include "model/registry.h"
 
 #include "desc/schema.h"
 
+#include <dse/closed.h>
 #include <dse/model.h>
 
 /* What operators, or groups of attention, a loop runs over. */
@@ -32,16 +37,19 @@ extern const char *const domain_names[DOMAINS + 1]; /* "linear", ..., NULL */
 enum input_kind {
     INPUT_FIELD,   /* a parameter */
     INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
-    INPUT_ELEMENT, /* a field of the operator that a loop is at */
+    INPUT_GIVEN,   /* of a variant: a number that the event level gives in place of an equation */
+    INPUT_ELEMENT, /* a field of the operator that a loop is at; from here on all are of an element */
     INPUT_NAMED,   /* 1 where that has the name `text`, else 0 */
     INPUT_ROLE,    /* the same of its role */
+    INPUT_GIVEN_ELEMENT,
 };
 struct input {
     enum input_kind kind;
     char *name;
     struct measure measure;
     enum dse_type type; /* of the field */
-    size_t offset, ref; /* in the parameters or the element; ENTRY: of the reference among the parameters */
+    size_t offset, ref; /* in the parameters, the element or the struct of given numbers; ENTRY: of the reference among the
+                           parameters */
     enum domain domain; /* ELEMENT and behind: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
     char *text;         /* NAMED, ROLE */
 };
@@ -113,6 +121,16 @@ struct own_metric {
     size_t offset;
 };
 
+/* A number that an event level reads of the equations, or gives in place of them. */
+struct event_number {
+    const char *name;              /* "clock_ghz", "op.gemv_s" */
+    const struct toml_node *node;  /* where the file has it */
+    const struct field *parameter; /* or NULL: */
+    int equations[DOMAINS], n;     /* one; of elements those of all loops that have one of that name */
+    bool of_elements;
+    size_t offset; /* in the struct in C */
+};
+
 /* What is asked of a model's graph, each by a program of its own. CHECK comes before ESTIMATE, which goes on from there. */
 enum question { QUESTION_CHECK, QUESTION_ESTIMATE, QUESTION_SHORTAGE, QUESTION_BREAKDOWN, QUESTION_EQUATE, QUESTIONS };
 
@@ -145,7 +163,7 @@ struct toml_model {
     struct function *functions;
     int n_functions;
     struct equation *equations;
-    int n_equations;
+    int n_equations, n_written; /* n_written: those of the file, before those that compiling adds */
     struct input *inputs;
     int n_inputs;
     int terms; /* of the formulas that are compiled */
@@ -163,6 +181,16 @@ struct toml_model {
     struct part_row *parts;
     int n_parts;
 
+    /* the event level */
+    const struct dse_closed_model *built_in; /* or NULL: it is no model of the tree, and has none */
+    struct toml_model **variants;
+    int n_variants;
+    const struct toml_model *of; /* of a variant: the model */
+    const char *variant;         /* its name */
+    const struct dse_closed_variant *table;
+    struct event_number *gives, *reads;
+    int n_gives, n_reads;
+
     struct plans *plans;
     struct many many;
     struct dse_model plain; /* desc, by walk.c */
@@ -178,6 +206,12 @@ int find_input(struct toml_model *m, const char *name);
 int element_input(struct toml_model *m, enum domain domain, const char *field);
 /* The input that is 1 where an element has that name, or (INPUT_ROLE) role. */
 int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
+/* The input that stands in place of an equation: a number of the struct of given numbers. */
+int given_input(struct toml_model *m, const struct equation *e, size_t offset);
+static inline bool is_given(const struct input *in)
+{
+    return in->kind == INPUT_GIVEN || in->kind == INPUT_GIVEN_ELEMENT;
+}
 /* Names that a formula may use, or fields that an element of the domain has, for the nearest; the caller frees the array alone. */
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n);
 enum domain domain_find(const char *name);
@@ -206,6 +240,10 @@ struct plan {
     int *main, n_nodes;   /* nodes that CHECK and ESTIMATE need and that are neither inputs nor answers, in their order */
     int *equations;       /* node by equation; -1: it is asked by nobody, or an element's */
     int *parts;           /* of parts of a loop: node by part, element and number */
+
+    /* of a variant that reads: */
+    int *reads;                    /* node by number, and by 1 + element; 0: of none; -1: there is none */
+    struct program fixed, depends; /* what they need and does not depend on given numbers; then what does */
 };
 /* What of a list of operators decides which plan it is. */
 struct signature {
@@ -225,6 +263,8 @@ const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse
                                     const void *params);
 /* The node of number k of part i at an element. */
 int plan_part(const struct toml_model *m, const struct plan *p, int i, int element, int k);
+/* The node of number k that the variant reads, at an element or (-1) of none; -1: no equation has one there. */
+int plan_read(const struct plan *p, int k, int element);
 /* Elements are counted operators first, then groups of attention: is this one in the domain? */
 bool element_in(enum domain d, const struct dse_oplist *list, int element);
 int elements_of(const struct dse_oplist *list);
@@ -234,6 +274,9 @@ int elements_of(const struct dse_oplist *list);
 const char *point_check(const struct toml_model *m, const void *params);
 bool point_shortage(const struct toml_model *m, const void *params, const char *reason, struct dse_shortage *ret);
 void point_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown);
+/* The estimate by a variant, at these operators. `given`: its struct in C. */
+void point_report(const struct toml_model *variant, const void *params, const struct dse_oplist *list, const void *given,
+                  void *metrics, struct dse_breakdown *breakdown);
 void point_equate(const struct toml_model *m, const void *params, void *equations);
 void point_resolve(const struct toml_model *m, void *params);
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret);
@@ -252,6 +295,8 @@ bool box_metrics(const struct box_ranges *b, void *floor, void *ceiling);
 void point_pool_release(struct toml_model *m);
 /* The number of an input, in the own unit of its dimension. */
 double point_input(const struct toml_model *m, const struct plan_input *i, const void *params, const struct dse_oplist *list);
+/* The same of one that is given. */
+double point_given(const struct toml_model *m, const struct plan_input *i, const struct dse_oplist *list, const void *given);
 
 /* What the groups refuse at a point, before the file's own check; or NULL. */
 const char *point_refusal(const struct toml_model *m, const struct groups *g);
@@ -268,21 +313,34 @@ bool walk_bound(const struct toml_model *m, const void *lo, const void *hi, void
 bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part, void *floor,
                void *ceiling);
 
+/* ---- closed.c: dse/closed.h */
+
+/* dse_model.simulate, of a model with an event level. */
+bool closed_simulate(const struct toml_model *m, const void *params, struct dse_sim *sim, void *metrics,
+                     struct dse_breakdown *breakdown);
+
 /* ---- many.c: blocks of points ---- */
 
 struct many many_of(const struct toml_model *m);
 
 /* ---- read.c, tables.c ---- */
 
-/* NULL with errors added. Takes the document. */
-struct toml_model *toml_model_new(struct toml_doc *doc, struct diags *diags);
+/* NULL with errors added. Takes the document. built_in: or NULL. */
+struct toml_model *toml_model_new(struct toml_doc *doc, const struct dse_closed_model *built_in, struct diags *diags);
 void toml_model_free(struct toml_model *m);
+/* What the registry has of a model that stays. */
+struct made_model toml_model_made(const struct toml_model *m);
 /* parameters.c: [parameters], the shared groups, [defaults]. */
 bool read_parameters(struct toml_model *m, struct diags *diags);
 /* formulas.c: [functions], [equations], [for.X], [check], [step], [metrics], [[parts]]. */
 bool read_formulas(struct toml_model *m, struct diags *diags);
 /* Do names and calls of all of them fit? */
 bool compile_all(struct toml_model *m, struct diags *diags);
+/* Compile the equations that are not yet. */
+bool compile_written(struct toml_model *m, struct diags *diags);
+/* events.c: [events], of a model that is compiled. */
+bool read_events(struct toml_model *m, struct diags *diags);
+void free_variants(struct toml_model *m);
 /* claims.c: [claims]. */
 bool read_claims(struct toml_model *m, struct diags *diags);
 /* trends.c: [trends], of a model whose metrics are read. */
@@ -295,5 +353,7 @@ const char *string_of(const struct toml_model *m, const struct toml_node *table,
 bool check_name(const struct toml_model *m, const struct toml_node *key, struct diags *diags);
 /* The functions of the descriptor, for a model that stays; false: there are too many. */
 bool toml_model_place(struct toml_model *m);
+/* The model that stays and is of that file; NULL: there is none yet. */
+const struct toml_model *toml_model_placed(const struct dse_closed_model *built_in);
 
 #endif

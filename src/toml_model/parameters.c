@@ -366,11 +366,12 @@ static void add_fitted(struct made *d, struct text *fitted, const struct toml_no
     text_add(fitted, "\n");
 }
 
-/* Of what neither [parameters] nor [defaults] says, data_dir/models/shared.toml does. */
+/* Of what neither [parameters] nor [defaults] says, data_dir/models/shared.toml does; a model of the tree has that with it. */
 static bool add_shared(const struct toml_model *m, const struct toml_node *given, struct made *d, struct diags *diags)
 {
     char *path = xasprintf("%s/models/shared.toml", catalog_data_dir());
-    struct toml_doc *shared = toml_read_file(path, diags);
+    struct toml_doc *shared =
+        m->built_in ? toml_read_text(path, m->built_in->shared, strlen(m->built_in->shared), diags) : toml_read_file(path, diags);
     for (size_t i = 0; shared && i < shared->root.n; i++) {
         const struct toml_node *v = &shared->root.children[i];
         if (!schema_find(&m->schema, v->key) || (given && toml_get(given, v->key))) continue;
