@@ -174,7 +174,7 @@ void free_variants(struct toml_model *m)
     free(m->variants);
 }
 
-/* ---- what is given must be needed --------------------------------------------------------------------------------------------- */
+/* ---- what is given must be needed ------------------------------------------------------------------------------------------- */
 
 static void need(const struct toml_model *v, int equation, bool *needed)
 {
