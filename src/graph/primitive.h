@@ -13,12 +13,25 @@
 #include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/interconnect.h>
+#include <dse/sampling.h>
+#include <dse/sim.h>
 #include <dse/workload.h>
 #include <dse/workload_box.h>
 
 /* ---- groups of shared parameters --------------------------------------------------------------------------------------------- */
 
-enum group { GROUP_WORKLOAD, GROUP_REQUEST, GROUP_MEMORY, GROUP_CACHE, GROUP_ECONOMICS, GROUP_LINKS, GROUPS };
+/* No primitive reads the last two, which are the event level's. */
+enum group {
+    GROUP_WORKLOAD,
+    GROUP_REQUEST,
+    GROUP_MEMORY,
+    GROUP_CACHE,
+    GROUP_ECONOMICS,
+    GROUP_LINKS,
+    GROUP_EVENTS,
+    GROUP_SAMPLING,
+    GROUPS
+};
 struct group_row {
     const char *name;
     size_t size;

@@ -14,6 +14,8 @@ const struct group_row group_rows[GROUPS] = {
     [GROUP_CACHE] = {"cache", sizeof(struct dse_cache), dse_cache_params, NULL},
     [GROUP_ECONOMICS] = {"economics", sizeof(struct dse_economics), dse_economics_params, NULL},
     [GROUP_LINKS] = {"links", sizeof(struct dse_links), dse_links_params, NULL},
+    [GROUP_EVENTS] = {"events", sizeof(struct dse_events), dse_events_params, NULL},
+    [GROUP_SAMPLING] = {"sampling", sizeof(struct dse_sampling), dse_sampling_params, NULL},
 };
 
 static const void *group_at(const struct group_places *g, enum group which, const void *params)

@@ -2,32 +2,52 @@
 
 #include "base/xalloc.h"
 
+#include <dse/closed.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MODEL(name) extern const struct dse_model dse_model_##name;
+#define MODEL_IN_TOML(name) extern const struct dse_closed_model dse_closed_##name;
 #include "registry.def"
 #undef MODEL
+#undef MODEL_IN_TOML
 
 enum {
 #define MODEL(name) MODEL_##name,
+#define MODEL_IN_TOML(name) MODEL(name)
 #include "registry.def"
 #undef MODEL
+#undef MODEL_IN_TOML
     BUILT_IN
 };
 
 static struct model models[BUILT_IN + REGISTRY_ADDED_MAX] = {
 #define MODEL(name) {.desc = &dse_model_##name},
+#define MODEL_IN_TOML(name) {.in_toml = &dse_closed_##name, .make = registry_make_toml},
 #include "registry.def"
 #undef MODEL
+#undef MODEL_IN_TOML
 };
 static const char *names[BUILT_IN + REGISTRY_ADDED_MAX];
 static size_t n_models = BUILT_IN;
 static bool ready;
 
+static void set_made(struct model *m, const struct made_model *made)
+{
+    m->desc = made->desc;
+    m->plain = made->plain;
+    m->made = made->files;
+    m->many = made->many;
+    m->slopes = made->slopes;
+}
+
 static void make_ready(size_t i)
 {
     struct model *m = &models[i];
+    if (m->in_toml) {
+        const struct made_model made = m->make(m->in_toml);
+        set_made(m, &made);
+    }
     names[i] = m->desc->name;
     schema_init_params(&m->params, m->desc->params);
     schema_read_by(&m->params, m->desc->closed_form_only, READ_BY_CLOSED_FORM);
@@ -81,14 +101,10 @@ bool registry_add(const struct dse_model *desc, const char *folder, const char *
     return true;
 }
 
-bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const struct made_files *made,
-                       const struct many *many, const struct slopes *slopes, const struct dse_model *plain)
+bool registry_add_made(const struct made_model *made, const char *folder, const char *file)
 {
-    if (!registry_add(desc, folder, file)) return false;
-    models[n_models - 1].made = *made;
-    models[n_models - 1].many = many;
-    models[n_models - 1].slopes = slopes;
-    models[n_models - 1].plain = plain;
+    if (!registry_add(made->desc, folder, file)) return false;
+    set_made(&models[n_models - 1], made);
     return true;
 }
 

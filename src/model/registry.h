@@ -18,6 +18,14 @@ struct made_files {
 
 struct many;
 struct slopes;
+struct dse_closed_model;
+/* A model in TOML, made of its file. */
+struct made_model {
+    const struct dse_model *desc, *plain;
+    struct made_files files;
+    const struct many *many;
+    const struct slopes *slopes;
+};
 struct model {
     const struct dse_model *desc;
     struct schema params, metrics, equations;
@@ -28,13 +36,20 @@ struct model {
     const struct slopes *slopes; /* (model/slopes.h); or NULL */
     /* The same model without what makes it fast: a checker of its numbers. NULL: `desc` is all that there is. */
     const struct dse_model *plain;
+    /* Of models/meson.build, in TOML: the file, and what makes the model of it. Else NULL. */
+    const struct dse_closed_model *in_toml;
+    struct made_model (*make)(const struct dse_closed_model *file);
 };
+
+/* Make the model of a file that is built in, once: a second call gives the same one. A file that is none ends the process with its
+ * errors: it is a bug of the tree. The room toml_model has this function, which a registry with such models alone needs. */
+struct made_model registry_make_toml(const struct dse_closed_model *file);
 
 /* How many may be added. */
 enum { REGISTRY_ADDED_MAX = 256 };
 
 /* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process;
- * made at the first call (not thread-safe). */
+ * made at the first call (not thread-safe), which compiles the files in TOML among them. */
 const struct model *registry_models(size_t *ret_n);
 /* The names of all models, in the same order; valid as long as those. */
 const char *const *registry_names(size_t *ret_n);
@@ -47,8 +62,7 @@ bool registry_full(struct srcloc loc, struct diags *diags);
  * many. `desc` lives as long as the process; file may be NULL. */
 bool registry_add(const struct dse_model *desc, const char *folder, const char *file);
 /* The same of a model that is a file in TOML. The texts, and what is pointed to, live as long as the process. */
-bool registry_add_made(const struct dse_model *desc, const char *folder, const char *file, const struct made_files *made,
-                       const struct many *many, const struct slopes *slopes, const struct dse_model *plain);
+bool registry_add_made(const struct made_model *made, const char *folder, const char *file);
 /* The path of a file of the model, "defaults.toml", in its folder: data_dir/models/NAME, unless it was added. The caller frees
  * it. */
 char *model_file(const struct model *m, const char *data_dir, const char *name);

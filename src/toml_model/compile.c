@@ -92,6 +92,14 @@ bool compile_varies(struct toml_model *m, int node)
 
 /* ---- names ------------------------------------------------------------------------------------------------------------------- */
 
+bool compile_may_read(struct compiling *c, const struct formula_node *n, const struct field *f)
+{
+    if (f->reader != READ_BY_EVENT_LEVEL) return true;
+    compile_fail(c, n, "equations are the closed form; the event level is written in C, and reads it there",
+                 xasprintf("%s is a parameter of the event level alone", f->name));
+    return false;
+}
+
 /* "a -> b -> a" of the equations at work. */
 static struct term cycle(struct compiling *c, const struct formula_node *n, int to)
 {
@@ -196,6 +204,15 @@ static bool emit_bound(struct compiling *c, const struct formula_node *n, struct
     return true;
 }
 
+/* The parameter that a name reads: its own, or ("llm.hidden") that of an entry. NULL: none. */
+static const struct field *parameter_of(const struct toml_model *m, const char *name)
+{
+    char *parameter = xstrndup(name, strcspn(name, "."));
+    const struct field *ret = schema_find(&m->schema, parameter);
+    free(parameter);
+    return ret;
+}
+
 /* A quantity of a group: "memory.rate". NULL: there is none, or the model has not the group. */
 static const struct answer *quantity(const struct toml_model *m, const char *name)
 {
@@ -213,7 +230,8 @@ static struct term emit_name(struct compiling *c, const struct formula_node *n)
     if (field) return use_element(c, n, field);
     if (strcmp(n->name, "inf") == 0 || strcmp(n->name, "null") == 0)
         return (struct term){{{0}}, true, graph_constant(&c->m->graph, *n->name == 'i' ? (double)INFINITY : (double)NAN)};
-    const struct field *f = schema_find(&c->m->schema, n->name);
+    const struct field *f = schema_find(&c->m->schema, n->name), *read = parameter_of(c->m, n->name);
+    if (read && !compile_may_read(c, n, read)) return term_any;
     if (f && f->type == DSE_TYPE_ENUM)
         return compile_fail(c, n, "name == 'one of its values'",
                             xasprintf("%s is a choice, not a number: compare it with == or !=", f->name));
@@ -271,6 +289,7 @@ static struct term compare_text(struct compiling *c, const struct formula_node *
     const struct field *f = schema_find(&c->m->schema, name->name);
     if (!f || f->type != DSE_TYPE_ENUM)
         return compile_fail(c, name, NULL, xasprintf("%s is not a choice: a string cannot be compared with it", name->name));
+    if (!compile_may_read(c, name, f)) return term_any;
     size_t choices = 0;
     while (f->choices[choices]) choices++;
     for (size_t i = 0; i < choices; i++)
@@ -472,6 +491,7 @@ static bool compile(struct toml_model *m, int i, struct compiling *above, struct
     struct equation *e = &m->equations[i];
     for (const struct compiling *at = above; at; at = at->above) chain++;
     if (e->is_bad) return false;
+    if (e->is_given) *context_made(m, above ? above->context : 0, i) = (struct made_equation){true, e->node};
     if (context_made(m, above ? above->context : 0, i)->is_done) return true;
     if (chain > CHAIN_MAX)
         return diags_input(diags, e->loc, e->formula.source.file_text, NULL, "more than %d equations need each other in a row",

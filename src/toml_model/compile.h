@@ -52,6 +52,8 @@ struct term compile_answer(struct compiling *c, const struct formula_node *at, c
 /* Both are one kind of thing, or it is an error. Returns what they are. */
 struct term compile_same(struct compiling *c, const struct formula_node *n, struct term a, struct term b, const char *what);
 struct term compile_pure(struct compiling *c, const struct formula_node *n, struct term v, const char *what);
+/* Is the parameter one that the closed form reads? Else an error. */
+bool compile_may_read(struct compiling *c, const struct formula_node *n, const struct field *f);
 /* ---- compile_loops.c ---- */
 
 /* The loops that have a name in `compile_loop_names`, by their place in it. */

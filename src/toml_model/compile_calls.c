@@ -74,7 +74,7 @@ static int reference(struct compiling *c, const struct formula_node *n, const ch
 {
     const struct field *f = n->kind == FORMULA_NAME ? schema_find(&c->m->schema, n->name) : NULL;
     if (f && f->type == DSE_TYPE_REF && strcmp(kind_plural(f->kind), plural) == 0)
-        return graph_constant(&c->m->graph, (double)f->offset);
+        return compile_may_read(c, n, f) ? graph_constant(&c->m->graph, (double)f->offset) : 0;
     return compile_fail(c, n, "a parameter with catalog = \"srams\", \"technologies\", ...",
                         xasprintf("a parameter that names an entry of %s is needed here", plural))
         .node;

@@ -425,7 +425,8 @@ bool read_formulas(struct toml_model *m, struct diags *diags)
     static const char *const sections[] = {"include",   "model",     "parameters", "defaults",   "tables",
                                            "functions", "equations", "for",        "check",      "beyond",
                                            "step",      "metrics",   "parts",      "causes",     "trends",
-                                           "claims",    "machines",  "cases",      "accounting", "contradictions"};
+                                           "claims",    "machines",  "cases",      "accounting", "contradictions",
+                                           "events"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
     for (int i = 0; i <= m->includes.n; i++) {
         const struct toml_doc *doc = i < m->includes.n ? m->includes.docs[i] : m->doc;
@@ -460,11 +461,17 @@ static bool check_loops(struct toml_model *m, struct diags *diags)
                                                     text_count(most, MODEL_LOOP_TERMS_MAX));
 }
 
-bool compile_all(struct toml_model *m, struct diags *diags)
+bool compile_written(struct toml_model *m, struct diags *diags)
 {
     bool ok = true;
     contexts_begin(m);
-    for (int i = 0; i < m->n_equations; i++) ok = compile_equation(m, i, diags) && ok;
+    for (int i = 0; i < m->n_written; i++) ok = compile_equation(m, i, diags) && ok;
     contexts_end(m);
-    return ok && check_loops(m, diags);
+    return ok;
+}
+
+bool compile_all(struct toml_model *m, struct diags *diags)
+{
+    m->n_written = m->n_equations;
+    return compile_written(m, diags) && check_loops(m, diags);
 }

@@ -1,4 +1,7 @@
-/* Internal to src/toml_model: a model as it is read and compiled. */
+/* Internal to src/toml_model: a model as it is read and compiled.
+ *
+ * A variant of a model (events.c) is a struct toml_model, too: the same equations compiled once more, with some of them as inputs.
+ * What is made of a model's graph (plan.c) and run (point.c) is made and run of a variant alike. */
 #ifndef DSE_TOML_MODEL_INTERNAL_H
 #define DSE_TOML_MODEL_INTERNAL_H
 
@@ -8,10 +11,12 @@
 #include "graph/program.h"
 #include "graph/unroll.h"
 #include "model/many.h"
+#include "model/registry.h"
 #include "model/slopes.h"
 
 #include "desc/schema.h"
 
+#include <dse/closed.h>
 #include <dse/model.h>
 
 /* What operators, or groups of attention, a loop runs over. */
@@ -35,17 +40,20 @@ enum input_kind {
     INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
     INPUT_POLICY,  /* a trait of the policy of eviction, which is a choice */
     INPUT_NUMBER,  /* a constant of a formula, in a model whose constants are open */
-    INPUT_ELEMENT, /* a field of the operator that a loop is at */
+    INPUT_GIVEN,   /* of a variant: a number that the event level gives in place of an equation */
+    INPUT_ELEMENT, /* a field of the operator that a loop is at; from here on all are of an element */
     INPUT_NAMED,   /* 1 where that has the name `text`, else 0 */
     INPUT_ROLE,    /* the same of its role */
     INPUT_MIXER,   /* the same of the mixer of a group of attention */
+    INPUT_GIVEN_ELEMENT,
 };
 struct input {
     enum input_kind kind;
     char *name;
     struct measure measure;
     enum dse_type type; /* of the field */
-    size_t offset, ref; /* in the parameters, the element or the policy; ENTRY, POLICY: of the reference among the parameters */
+    size_t offset, ref; /* in the parameters, the element, the policy or the struct of given numbers; ENTRY, POLICY: of the
+                           reference among the parameters */
     enum domain domain; /* ELEMENT and behind: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
     char *text;         /* NAMED, ROLE, MIXER */
     double number;      /* NUMBER */
@@ -80,6 +88,7 @@ struct equation {
     const char *unit, *doc; /* doc: or NULL */
     const char *source;     /* of [equations] and [metrics]; "" */
     int node;               /* of the model's graph */
+    bool is_given;          /* of a variant: the node is an input, in place of the formula */
 };
 
 struct function {
@@ -182,6 +191,16 @@ struct own_metric {
     size_t offset;
 };
 
+/* A number that an event level reads of the equations, or gives in place of them. */
+struct event_number {
+    const char *name;              /* "clock_ghz", "op.gemv_s" */
+    const struct toml_node *node;  /* where the file has it */
+    const struct field *parameter; /* or NULL: */
+    int equations[DOMAINS], n;     /* one; of elements those of all loops that have one of that name */
+    bool of_elements;
+    size_t offset; /* in the struct in C */
+};
+
 /* What is asked of a model's graph, each by a program of its own. CHECK comes before ESTIMATE, which goes on from there. */
 enum question {
     QUESTION_CHECK,
@@ -209,6 +228,7 @@ struct toml_model {
     struct dse_metric *metrics, *equation_rows;
     const char **without;
     struct schema schema; /* of params */
+    const char **only[2]; /* parameters that the closed form alone reads, and the event level alone; closed by NULL, or NULL */
     struct group_places groups;
     unsigned can;
     struct dse_trend *trends;
@@ -225,7 +245,7 @@ struct toml_model {
     struct function *functions;
     int n_functions;
     struct equation *equations;
-    int n_equations;
+    int n_equations, n_written; /* n_written: those of the file, before those that compiling adds */
     struct input *inputs;
     int n_inputs;
     bool is_open; /* each constant is an input: a twin of a model, which slopes.c differentiates */
@@ -253,6 +273,16 @@ struct toml_model {
     struct part_row *parts;
     int n_parts;
 
+    /* the event level */
+    const struct dse_closed_model *built_in; /* or NULL: it is no model of the tree, and has none */
+    struct toml_model **variants;
+    int n_variants;
+    const struct toml_model *of; /* of a variant: the model */
+    const char *variant;         /* its name */
+    const struct dse_closed_variant *table;
+    struct event_number *gives, *reads;
+    int n_gives, n_reads;
+
     struct plans *plans;
     struct many many;
     struct slopes slopes;
@@ -271,6 +301,12 @@ int element_input(struct toml_model *m, enum domain domain, const char *field);
 int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
 /* The input of a constant that stands there, made if need be, of an open model. `in`: where it stands. */
 int number_input(struct toml_model *m, const struct formula *f, const struct formula_node *n, const char *in);
+/* The input that stands in place of an equation: a number of the struct of given numbers. */
+int given_input(struct toml_model *m, const struct equation *e, size_t offset);
+static inline bool is_given(const struct input *in)
+{
+    return in->kind == INPUT_GIVEN || in->kind == INPUT_GIVEN_ELEMENT;
+}
 /* Names that a formula may use, or fields that an element of the domain has, for the nearest; the caller frees the array alone. */
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n);
 enum domain domain_find(const char *name);
@@ -322,6 +358,10 @@ struct plan {
     int *main, n_nodes;   /* nodes that CHECK and ESTIMATE need and that are neither inputs nor answers, in their order */
     int *equations;       /* node by equation; -1: it is asked by nobody, or an element's */
     int *parts;           /* of parts of a loop: node by part, element and number */
+
+    /* of a variant that reads: */
+    int *reads;                    /* node by number, and by 1 + element; 0: of none; -1: there is none */
+    struct program fixed, depends; /* what they need and does not depend on given numbers; then what does */
 };
 /* What of a list of operators decides which plan it is. */
 struct signature {
@@ -341,6 +381,8 @@ const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse
                                     const void *params);
 /* The node of number k of part i at an element. */
 int plan_part(const struct toml_model *m, const struct plan *p, int i, int element, int k);
+/* The node of number k that the variant reads, at an element or (-1) of none; -1: no equation has one there. */
+int plan_read(const struct plan *p, int k, int element);
 /* Elements are counted operators first, then groups of attention: is this one in the domain? */
 bool element_in(enum domain d, const struct dse_oplist *list, int element);
 /* What the structure says of an element, where the input is of that kind. */
@@ -352,6 +394,9 @@ int elements_of(const struct dse_oplist *list);
 const char *point_check(const struct toml_model *m, const void *params);
 bool point_shortage(const struct toml_model *m, const void *params, const char *reason, struct dse_shortage *ret);
 void point_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown);
+/* The estimate by a variant, at these operators. `given`: its struct in C. */
+void point_report(const struct toml_model *variant, const void *params, const struct dse_oplist *list, const void *given,
+                  void *metrics, struct dse_breakdown *breakdown);
 void point_equate(const struct toml_model *m, const void *params, void *equations);
 void point_resolve(const struct toml_model *m, void *params);
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret);
@@ -396,6 +441,8 @@ bool box_refuses(struct graph_range holds);
 void box_common(const struct toml_model *m, const struct groups_box *g, const struct graph_range *totals, bool with_bill,
                 struct dse_common *floor, struct dse_common *ceiling);
 void box_own(const struct own_metric *own, struct graph_range r, void *floor, void *ceiling);
+/* The number of an input that is given. */
+double point_given(const struct toml_model *m, const struct plan_input *i, const struct dse_oplist *list, const void *given);
 
 /* ---- walk.c: the same without the graph ---- */
 
@@ -406,6 +453,12 @@ void walk_estimate(const struct toml_model *m, const void *params, void *metrics
 bool walk_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling);
 bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part, void *floor,
                void *ceiling);
+
+/* ---- closed.c: dse/closed.h */
+
+/* dse_model.simulate, of a model with an event level. */
+bool closed_simulate(const struct toml_model *m, const void *params, struct dse_sim *sim, void *metrics,
+                     struct dse_breakdown *breakdown);
 
 /* ---- many.c: blocks of points; many_boxes.c: blocks of boxes ---- */
 
@@ -423,15 +476,22 @@ struct slopes slopes_of(const struct toml_model *m);
 
 /* ---- read.c, tables.c ---- */
 
-/* NULL with errors added. Takes the document. `is_open`: each constant becomes an input. */
-struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, struct diags *diags);
+/* NULL with errors added. Takes the document. `is_open`: each constant becomes an input. built_in: or NULL. */
+struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, const struct dse_closed_model *built_in, struct diags *diags);
 void toml_model_free(struct toml_model *m);
+/* What the registry has of a model that stays. */
+struct made_model toml_model_made(const struct toml_model *m);
 /* parameters.c: [parameters], the shared groups, [defaults]. */
 bool read_parameters(struct toml_model *m, struct diags *diags);
 /* formulas.c: [functions], [equations], [for.X], [check], [step], [metrics], [[parts]]. */
 bool read_formulas(struct toml_model *m, struct diags *diags);
 /* Do names and calls of all of them fit? */
 bool compile_all(struct toml_model *m, struct diags *diags);
+/* Compile the equations that are not yet. */
+bool compile_written(struct toml_model *m, struct diags *diags);
+/* events.c: [events], of a model that is compiled. */
+bool read_events(struct toml_model *m, struct diags *diags);
+void free_variants(struct toml_model *m);
 /* claims.c: [claims]. */
 bool read_claims(struct toml_model *m, struct diags *diags);
 /* trends.c: [trends], of a model whose metrics are read. */
@@ -448,5 +508,7 @@ bool check_entries(const struct toml_doc *doc, const struct toml_node *n, struct
 bool check_room(const struct toml_doc *doc, const struct toml_node *section, int there, struct diags *diags);
 /* The functions of the descriptor, for a model that stays; false: there are too many. */
 bool toml_model_place(struct toml_model *m);
+/* The model that stays and is of that file; NULL: there is none yet. */
+const struct toml_model *toml_model_placed(const struct dse_closed_model *built_in);
 
 #endif

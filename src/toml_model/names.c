@@ -261,6 +261,17 @@ int number_input(struct toml_model *m, const struct formula *f, const struct for
     return k->input;
 }
 
+int given_input(struct toml_model *m, const struct equation *e, size_t offset)
+{
+    const bool element = e->kind == EQUATION_ELEMENT;
+    return add_input(m, (struct input){.kind = element ? INPUT_GIVEN_ELEMENT : INPUT_GIVEN,
+                                       .name = xstrdup(e->name),
+                                       .measure = e->measure,
+                                       .type = DSE_TYPE_F64,
+                                       .offset = offset,
+                                       .domain = e->domain});
+}
+
 /* ---- for the nearest name --------------------------------------------------------------------------------------------------- */
 
 const char **known_names(const struct toml_model *m, enum domain domain, size_t *ret_n)

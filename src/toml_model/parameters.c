@@ -64,7 +64,7 @@ static bool add_group(struct toml_model *m, const struct toml_node *name, struct
     if (name->type != TOML_STRING)
         return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "the name of a group is a string");
     return diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->string, names, GROUPS,
-                         "workload, request, memory, cache, economics, links", "there is no group of parameters \"%s\"",
+                         "workload, request, memory, cache, economics, links, events, sampling", "there is no group of parameters \"%s\"",
                          name->string);
 }
 
@@ -102,7 +102,8 @@ static bool read_list(struct toml_model *m, const struct toml_node *table, const
 
 static bool read_model(struct toml_model *m, struct diags *diags)
 {
-    static const char *const keys[] = {"name", "title", "cite", "version", "uses", "can", "techniques"};
+    static const char *const keys[] = {"name", "title", "cite",       "version",          "uses",
+                                       "can",  "techniques", "closed_form_only", "event_level_only"};
     const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "model", TOML_TABLE, diags);
     const struct srcloc top = {.file = m->doc->file, .line = 1, .column = 1};
     if (!t)
@@ -123,6 +124,76 @@ static bool read_model(struct toml_model *m, struct diags *diags)
                            "a model needs name, title and cite");
     const struct toml_node as_key = {.key = name->string, .key_line = name->line, .key_column = name->column};
     return check_name(m->doc, &as_key, diags) && ok;
+}
+
+/* ---- who reads what ---------------------------------------------------------------------------------------------------------- */
+
+enum { FIDELITIES = 2 };
+static const struct {
+    const char *key, *level; /* of [model] and of a parameter */
+    enum field_reader reader;
+} readers[FIDELITIES] = {{"closed_form_only", "closed form", READ_BY_CLOSED_FORM},
+                         {"event_level_only", "events", READ_BY_EVENT_LEVEL}};
+
+static void add_only(struct toml_model *m, int reader, const char *name)
+{
+    size_t n = 0;
+    while (m->only[reader] && m->only[reader][n]) n++;
+    m->only[reader] = xrealloc(m->only[reader], n + 2, sizeof *m->only[reader]);
+    m->only[reader][n] = name;
+    m->only[reader][n + 1] = NULL;
+}
+
+/* level = "events" */
+static bool read_level(struct toml_model *m, const struct toml_node *p, struct diags *diags)
+{
+    const char *level = string_of(m->doc, p, "level", diags), *levels[FIDELITIES];
+    if (!level) return !toml_get(p, "level");
+    for (int i = 0; i < FIDELITIES; i++) {
+        levels[i] = readers[i].level;
+        if (strcmp(level, levels[i]) != 0) continue;
+        add_only(m, i, p->key);
+        return true;
+    }
+    return diags_unknown(diags, toml_loc(m->doc, toml_get(p, "level")), m->doc->text, level, levels, FIDELITIES,
+                         "a parameter that both read has no level", "%s: level is \"events\" or \"closed form\"", p->key);
+}
+
+/* A shared parameter that one fidelity alone reads. */
+static bool add_shared_only(struct toml_model *m, int reader, const struct toml_node *name, struct diags *diags)
+{
+    const char *s = name->type == TOML_STRING ? name->string : "";
+    size_t n;
+    if (toml_get(toml_get(&m->doc->root, "parameters"), s))
+        return diags_input(diags, toml_loc(m->doc, name), m->doc->text, "level = \"events\", or \"closed form\", in its row",
+                           "%s is a parameter of the file, whose row says who reads it", s);
+    const struct field *f = schema_find(&m->schema, s);
+    if (f && f->reader == READ_BY_BOTH) {
+        add_only(m, reader, f->name);
+        schema_read_by(&m->schema, (const char *const[]){f->name, NULL}, readers[reader].reader);
+        return true;
+    }
+    if (f) return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "%s: who reads it is said already", s);
+    const char **names = known_names(m, DOMAIN_NONE, &n);
+    diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, s, names, n, NULL, "no shared parameter is called \"%s\"", s);
+    free(names);
+    return false;
+}
+
+/* Behind this the schema knows who reads what. */
+static bool read_readers(struct toml_model *m, struct diags *diags)
+{
+    const struct toml_node *model = toml_get(&m->doc->root, "model");
+    bool ok = true;
+    for (int i = 0; i < FIDELITIES; i++) {
+        const struct toml_node *list = toml_expect(m->doc, model, readers[i].key, TOML_ARRAY, diags);
+        ok = (list || !toml_get(model, readers[i].key)) && ok;
+        schema_read_by(&m->schema, m->only[i], readers[i].reader);
+        for (size_t k = 0; list && k < list->n; k++) ok = add_shared_only(m, i, &list->children[k], diags) && ok;
+    }
+    m->desc.closed_form_only = m->only[0];
+    m->desc.event_level_only = m->only[1];
+    return ok;
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------------------- */
@@ -217,7 +288,8 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
 
 static bool add_parameter(struct toml_model *m, const struct toml_node *p, struct diags *diags)
 {
-    static const char *const keys[] = {"default", "range", "choices", "catalog", "unit", "doc", "source", "whole", "fitted_to"};
+    static const char *const keys[] = {"default", "range",  "choices", "catalog",   "unit",
+                                       "doc",     "source", "whole",   "fitted_to", "level"};
     if (p->type != TOML_TABLE)
         return wrong(m, p, "tiles = { default = 8, range = [1, 64], doc = \"...\" }", diags, "a parameter is a table", p->key);
     bool ok = check_name(m->doc, p, diags) && toml_check_keys(m->doc, p, keys, sizeof keys / sizeof *keys, diags);
@@ -231,6 +303,7 @@ static bool add_parameter(struct toml_model *m, const struct toml_node *p, struc
           : catalog ? add_reference(m, p, catalog, &row, diags)
                     : add_number(m, p, &row, diags)) &&
          ok;
+    ok = read_level(m, p, diags) && ok;
     if (ok) add_row(m, row);
     return ok;
 }
@@ -305,11 +378,12 @@ static void add_fitted(struct made *d, struct text *fitted, const struct toml_no
     text_add(fitted, "\n");
 }
 
-/* Of what neither [parameters] nor [defaults] says, data_dir/models/shared.toml does. */
+/* Of what neither [parameters] nor [defaults] says, data_dir/models/shared.toml does; a model of the tree has that with it. */
 static bool add_shared(const struct toml_model *m, const struct toml_node *given, struct made *d, struct diags *diags)
 {
     char *path = xasprintf("%s/models/shared.toml", catalog_data_dir());
-    struct toml_doc *shared = toml_read_file(path, diags);
+    struct toml_doc *shared =
+        m->built_in ? toml_read_text(path, m->built_in->shared, strlen(m->built_in->shared), diags) : toml_read_file(path, diags);
     for (size_t i = 0; shared && i < shared->root.n; i++) {
         const struct toml_node *v = &shared->root.children[i];
         if (!schema_find(&m->schema, v->key) || (given && toml_get(given, v->key))) continue;
@@ -380,5 +454,6 @@ bool read_parameters(struct toml_model *m, struct diags *diags)
     if (m->n_params == 0) add_row(m, (struct dse_param){.type = DSE_TYPE_END});
     schema_init_params(&m->schema, m->params);
     ok = check_unique(m, own, diags) && ok;
+    ok = ok && read_readers(m, diags);
     return ok && make_defaults(m, own, diags);
 }

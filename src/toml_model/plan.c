@@ -148,13 +148,27 @@ int plan_part(const struct toml_model *m, const struct plan *p, int i, int eleme
     return p->parts[1 + place_of_part(m, elements, i, element, k)];
 }
 
-/* The roots of parts that are loops, in the order of place_of_part. The caller frees them. */
-static struct root *roots_of_parts(const struct toml_model *m, const struct making *k, size_t *ret_n)
+/* Roots of a graph, and their nodes. */
+struct roots {
+    struct root *list;
+    size_t n;
+};
+
+/* Room for so many roots that are none. */
+static struct root *add_roots(struct roots *r, size_t n)
+{
+    r->list = xrealloc(r->list, r->n + n + 1, sizeof *r->list);
+    struct root *first = r->list + r->n;
+    for (size_t i = 0; i < n; i++) first[i] = (struct root){-1, -1};
+    r->n += n;
+    return first;
+}
+
+/* Parts that are loops, in the order of place_of_part. */
+static void add_parts(const struct toml_model *m, const struct making *k, struct roots *r)
 {
     const int elements = elements_of(k->list);
-    const size_t n = place_of_part(m, elements, m->n_parts, 0, 0);
-    struct root *ret = xcalloc(n + 1, sizeof *ret);
-    for (size_t i = 0; i < n; i++) ret[i].node = -1;
+    struct root *ret = add_roots(r, place_of_part(m, elements, m->n_parts, 0, 0));
     for (int i = 0; i < m->n_parts; i++) {
         const struct part_row *part = &m->parts[i];
         for (int e = 0; e < elements && part->domain != DOMAIN_NONE; e++)
@@ -164,8 +178,30 @@ static struct root *roots_of_parts(const struct toml_model *m, const struct maki
                     ret[place_of_part(m, elements, i, e, number)] = (struct root){m->equations[part->equations[number]].node, e};
             }
     }
-    *ret_n = n;
-    return ret;
+}
+
+static size_t place_of_read(int elements, int k, int element)
+{
+    return (size_t)k * (size_t)(1 + elements) + (size_t)(1 + element);
+}
+
+int plan_read(const struct plan *p, int k, int element)
+{
+    return p->reads[place_of_read(p->parts[0], k, element)];
+}
+
+/* What a variant reads, in the order of place_of_read. */
+static void add_reads(const struct toml_model *m, const struct making *k, struct roots *r)
+{
+    const int elements = elements_of(k->list);
+    struct root *ret = add_roots(r, place_of_read(elements, m->n_reads, -1));
+    for (int i = 0; i < m->n_reads; i++)
+        for (int q = 0; q < m->reads[i].n; q++) {
+            const struct equation *e = &m->equations[m->reads[i].equations[q]];
+            if (!m->reads[i].of_elements) ret[place_of_read(elements, i, -1)] = (struct root){e->node, -1};
+            for (int at = 0; at < elements && m->reads[i].of_elements; at++)
+                if (element_in(e->domain, k->list, at)) ret[place_of_read(elements, i, at)] = (struct root){e->node, at};
+        }
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------------------------ */
@@ -182,31 +218,38 @@ static void unroll(struct making *k, const struct root *roots, size_t n, struct 
     graph_unroll(&k->m->graph, &s, roots, (int)n, &p->graph, ret);
 }
 
-/* Equations that are asked for, and parts that are loops unless the plan is for boxes. */
+static int *copy_nodes(const int *nodes, size_t n)
+{
+    int *ret = xcalloc(n + 1, sizeof *ret);
+    if (n) memcpy(ret, nodes, n * sizeof *nodes);
+    return ret;
+}
+
+/* Equations that are asked for; unless the plan is for boxes, parts that are loops, and what a variant reads. */
 static void make_graph(struct making *k, struct plan *p)
 {
     const struct toml_model *m = k->m;
     struct asked a = {0};
+    struct roots r = {0};
     const int last = k->chosen ? QUESTION_ESTIMATE : QUESTIONS - 1;
     for (int q = 0; q <= last; q++) ask_for(m, (enum question)q, &a);
-    size_t n_parts = 0;
-    struct root *parts = k->chosen ? NULL : roots_of_parts(m, k, &n_parts);
-    const size_t n = (size_t)a.n + n_parts;
-    struct root *roots = xcalloc(n + 1, sizeof *roots);
-    int *nodes = xcalloc(n + 1, sizeof *nodes);
-    for (int i = 0; i < a.n; i++) roots[i] = (struct root){m->equations[a.list[i]].node, -1};
-    if (n_parts) memcpy(roots + a.n, parts, n_parts * sizeof *parts);
+    struct root *asked = add_roots(&r, (size_t)a.n);
+    for (int i = 0; i < a.n; i++) asked[i].node = m->equations[a.list[i]].node;
+    if (!k->chosen) add_parts(m, k, &r);
+    const size_t n_asked = (size_t)a.n, n_parts = r.n - n_asked;
+    if (!k->chosen) add_reads(m, k, &r);
+    int *nodes = xcalloc(r.n + 1, sizeof *nodes);
     graph_init(&p->graph);
-    unroll(k, roots, n, p, nodes);
+    unroll(k, r.list, r.n, p, nodes);
     p->equations = xcalloc((size_t)m->n_equations + 1, sizeof *p->equations);
     for (int i = 0; i < m->n_equations; i++) p->equations[i] = -1;
     for (int i = 0; i < a.n; i++) p->equations[a.list[i]] = nodes[i];
     p->parts = xcalloc(n_parts + 1, sizeof *p->parts);
     p->parts[0] = elements_of(k->list);
     if (n_parts) memcpy(p->parts + 1, nodes + a.n, n_parts * sizeof *nodes);
+    p->reads = copy_nodes(nodes + n_asked + n_parts, r.n - n_asked - n_parts);
     free(a.list);
-    free(parts);
-    free(roots);
+    free(r.list);
     free(nodes);
 }
 
@@ -222,6 +265,35 @@ static void make_programs(const struct toml_model *m, struct plan *p)
         program_make(&p->graph, &p->slots, a.list, a.n, q <= QUESTION_ESTIMATE ? made : NULL, &p->programs[q]);
         free(a.list);
     }
+    free(made);
+}
+
+/* What the reads of a variant need: apart what does not depend on given numbers, so that it is computed once. */
+static void make_reads(const struct toml_model *m, struct plan *p)
+{
+    const struct graph *g = &p->graph;
+    const int n_reads = (int)place_of_read(p->parts[0], m->n_reads, -1);
+    bool *needed = xcalloc((size_t)g->n + 1, sizeof *needed), *depends = xcalloc((size_t)g->n + 1, sizeof *depends),
+         *made = xcalloc((size_t)g->n + 1, sizeof *made);
+    struct asked fixed = {0};
+    for (int i = 0; i < n_reads; i++)
+        if (p->reads[i] >= 0) needed[p->reads[i]] = true;
+    for (int i = g->n - 1; i >= 0; i--)
+        for (int k = 0; needed[i] && k < g->nodes[i].n_args; k++) needed[g->nodes[i].args[k]] = true;
+    for (int i = 0; i < g->n; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        depends[i] = n->op == GRAPH_INPUT && is_given(&m->inputs[n->what]);
+        for (int k = 0; k < n->n_args; k++) depends[i] = depends[i] || depends[n->args[k]];
+        for (int k = 0; needed[i] && depends[i] && k < n->n_args; k++)
+            if (!depends[n->args[k]]) ask(&fixed, n->args[k]);
+    }
+    for (int i = 0; i < n_reads; i++)
+        if (p->reads[i] >= 0 && !depends[p->reads[i]]) ask(&fixed, p->reads[i]);
+    program_make(g, &p->slots, fixed.list, fixed.n, made, &p->fixed);
+    program_make(g, &p->slots, p->reads, n_reads, made, &p->depends);
+    free(fixed.list);
+    free(needed);
+    free(depends);
     free(made);
 }
 
@@ -275,6 +347,7 @@ static struct plan *plan_make(const struct toml_model *m, const struct dse_oplis
     make_graph(&k, p);
     slots_make(&p->graph, &p->slots);
     if (!chosen) make_programs(m, p);
+    if (m->n_reads) make_reads(m, p);
     find_inputs(m, p);
     for (int d = 0; d < DOMAINS; d++) free(k.elements[d]);
     return p;
@@ -291,6 +364,9 @@ static void plan_free(struct plan *p)
     free(p->main);
     free(p->equations);
     free(p->parts);
+    free(p->reads);
+    program_release(&p->fixed);
+    program_release(&p->depends);
     free(p);
 }
 

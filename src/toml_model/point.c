@@ -31,7 +31,9 @@ struct point_context {
     struct dse_workload step;
     void *checked; /* the parameters whose check the numbers hold, where is_checked */
     bool is_checked;
-    struct dse_oplist ops; /* of the point, where the model reads them */
+    struct dse_oplist ops;         /* of the point, where the model reads them */
+    const struct dse_oplist *told; /* of a report: its operators, and the numbers that are given; else NULL */
+    const void *given;
 };
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------------------- */
@@ -129,6 +131,14 @@ double point_workload_input(const struct toml_model *m, int what, const struct d
     return number_at(&in, w) * in.measure.scale;
 }
 
+double point_given(const struct toml_model *m, const struct plan_input *i, const struct dse_oplist *list, const void *given)
+{
+    const struct input *in = &m->inputs[i->what];
+    const double *at = (const double *)(const void *)((const char *)given + in->offset);
+    if (i->element < 0) return *at * in->measure.scale;
+    return at[i->element < list->n ? i->element : i->element - list->n] * in->measure.scale;
+}
+
 /* Take a seat for the plan. */
 static void sit(struct point_context *c, const struct plan *p)
 {
@@ -150,7 +160,10 @@ static void enter(struct point_context *c)
     const struct dse_oplist *list = c->m->expands ? &c->ops : NULL;
     const struct plan *p = c->now.plan;
     struct signature s;
-    if (list) dse_workload_expand(c->groups.workload, &c->ops);
+    if (list && c->told)
+        c->ops = *c->told;
+    else if (list)
+        dse_workload_expand(c->groups.workload, &c->ops);
     signature_of(list, &s);
     const bool same = p && p->n_structure == s.n && memcmp(p->structure, s.key, (size_t)s.n * sizeof *s.key) == 0;
     if (!same) sit(c, plan_find(c->m, list, &s));
@@ -160,7 +173,8 @@ static void load(struct point_context *c, const void *params, int from, int to)
 {
     for (int i = from; i < to; i++) {
         const struct plan_input *in = &c->now.plan->inputs[i];
-        c->now.v[in->slot] = point_input(c->m, in, params, &c->ops);
+        c->now.v[in->slot] =
+            is_given(&c->m->inputs[in->what]) ? point_given(c->m, in, &c->ops, c->given) : point_input(c->m, in, params, &c->ops);
     }
 }
 
@@ -410,9 +424,9 @@ static void break_down(struct point_context *c, const void *params, struct dse_b
     }
 }
 
-void point_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown)
+static void estimate(struct point_context *c, const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
-    struct point_context *c = take(m, params);
+    const struct toml_model *m = c->m;
     double totals[TOTALS];
     run_estimate(c, params);
     totals_of(c, totals);
@@ -423,6 +437,25 @@ void point_estimate(const struct toml_model *m, const void *params, void *metric
         *to = isfinite(x) ? x : (double)NAN;
     }
     if (breakdown) break_down(c, params, breakdown);
+}
+
+void point_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct point_context *c = take(m, params);
+    estimate(c, params, metrics, breakdown);
+    put_back(c);
+}
+
+void point_report(const struct toml_model *variant, const void *params, const struct dse_oplist *list, const void *given,
+                  void *metrics, struct dse_breakdown *breakdown)
+{
+    struct point_context *c = take(variant, params);
+    c->told = list;
+    c->given = given;
+    c->is_checked = false;
+    estimate(c, params, metrics, breakdown);
+    c->told = NULL;
+    c->given = NULL;
     put_back(c);
 }
 

@@ -203,7 +203,7 @@ static struct toml_model *twin_of(const struct toml_model *m)
     struct diags ignored;
     diags_init(&ignored);
     struct toml_doc *doc = toml_read_text(m->doc->file, m->doc->text, strlen(m->doc->text), &ignored);
-    struct toml_model *ret = doc ? toml_model_new(doc, true, &ignored) : NULL;
+    struct toml_model *ret = doc ? toml_model_new(doc, true, NULL, &ignored) : NULL;
     diags_release(&ignored);
     return ret;
 }

@@ -121,11 +121,11 @@ void make_tables(struct toml_model *m)
 /* ---- functions without a model among their arguments ------------------------------------------------------------------------- */
 
 /* A descriptor's functions are told nothing but a point. So there is a set of them for each of these places, and a model takes
- * one. There are as many as the registry has room for. */
+ * one. There are as many as the registry has room for, and 16 for models of the tree. */
 #define PLACES_4(X, i) X(i##0) X(i##1) X(i##2) X(i##3)
 #define PLACES_16(X, i) PLACES_4(X, i##0) PLACES_4(X, i##1) PLACES_4(X, i##2) PLACES_4(X, i##3)
 #define PLACES_64(X, i) PLACES_16(X, i##0) PLACES_16(X, i##1) PLACES_16(X, i##2) PLACES_16(X, i##3)
-#define PLACES(X) PLACES_64(X, 0) PLACES_64(X, 1) PLACES_64(X, 2) PLACES_64(X, 3)
+#define PLACES(X) PLACES_64(X, 0) PLACES_64(X, 1) PLACES_64(X, 2) PLACES_64(X, 3) PLACES_16(X, 4)
 
 enum {
 #define COUNT(i) PLACE_##i,
@@ -133,7 +133,7 @@ enum {
 #undef COUNT
         N_PLACES
 };
-_Static_assert((int)N_PLACES >= (int)REGISTRY_ADDED_MAX, "a model that the registry takes has a place");
+_Static_assert((int)N_PLACES >= (int)REGISTRY_ADDED_MAX + 16, "a model that the registry takes has a place");
 
 static struct toml_model *placed[N_PLACES];
 
@@ -170,6 +170,10 @@ static struct toml_model *placed[N_PLACES];
     { \
         point_estimate(placed[PLACE_##i], p, metrics, breakdown); \
     } \
+    static bool simulate_##i(const void *p, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown) \
+    { \
+        return closed_simulate(placed[PLACE_##i], p, sim, metrics, breakdown); \
+    } \
     static void stand_##i(const void *p, struct dse_standing *ret) \
     { \
         point_stand(placed[PLACE_##i], p, ret); \
@@ -192,6 +196,7 @@ static const struct dse_model functions[N_PLACES] = {
      .shortage = shortage_##i, \
      .estimate = estimate_##i, \
      .bound = bound_##i, \
+     .simulate = simulate_##i, \
      .stand = stand_##i, \
      .why_null = why_null_##i, \
      .equate = equate_##i},
@@ -216,6 +221,7 @@ bool toml_model_place(struct toml_model *m)
     m->desc.shortage = functions[i].shortage;
     m->desc.estimate = functions[i].estimate;
     m->desc.bound = functions[i].bound;
+    if (m->built_in && m->built_in->simulate) m->desc.simulate = functions[i].simulate;
     m->desc.stand = functions[i].stand;
     m->desc.why_null = functions[i].why_null;
     if (m->n_shown) m->desc.equate = functions[i].equate;
@@ -224,4 +230,11 @@ bool toml_model_place(struct toml_model *m)
     m->plain.estimate = walks[i].estimate;
     m->plain.bound = walks[i].bound;
     return true;
+}
+
+const struct toml_model *toml_model_placed(const struct dse_closed_model *built_in)
+{
+    for (int i = 0; i < N_PLACES && placed[i]; i++)
+        if (placed[i]->built_in == built_in) return placed[i];
+    return NULL;
 }

@@ -66,6 +66,7 @@ static void free_choices(struct toml_model *m)
 void toml_model_free(struct toml_model *m)
 {
     if (!m) return;
+    free_variants(m);
     point_pool_release(m);
     plans_free(m->plans);
     graph_release(&m->graph);
@@ -83,6 +84,8 @@ void toml_model_free(struct toml_model *m)
     free(m->own);
     free(m->shown);
     free(m->params);
+    free(m->only[0]);
+    free(m->only[1]);
     free(m->metrics);
     free(m->equation_rows);
     free(m->without);
@@ -119,17 +122,21 @@ bool check_room(const struct toml_doc *doc, const struct toml_node *section, int
                                                  section->key, text_count(entries, n), text_count(limit, MODEL_ENTRIES_MAX));
 }
 
-struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, struct diags *diags)
+struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, const struct dse_closed_model *built_in, struct diags *diags)
 {
     enum { POOL = 64 };
     struct toml_model *m = xcalloc(1, sizeof *m);
     m->doc = doc;
     m->is_open = is_open;
+    m->built_in = built_in;
     m->pool = xcalloc(POOL, sizeof *m->pool);
     m->plans = plans_new();
     graph_init(&m->graph);
-    if (includes_read(doc, &m->includes, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags)) {
-        make_tables(m);
+    bool ok = includes_read(doc, &m->includes, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags);
+    if (ok) make_tables(m);
+    ok = ok && (is_open || read_events(m, diags));
+    if (ok) {
+        m->included = includes_text(&m->includes);
         m->many = many_of(m);
         m->slopes = slopes_of(m);
         walk_prepare(m);
@@ -139,10 +146,19 @@ struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, struct dia
     return NULL;
 }
 
+struct made_model toml_model_made(const struct toml_model *m)
+{
+    return (struct made_model){.desc = &m->desc,
+                               .plain = &m->plain,
+                               .files = {m->doc->file, m->defaults, m->doc->text, m->included, m->claims_csv, m->claims_toml},
+                               .many = &m->many,
+                               .slopes = &m->slopes};
+}
+
 bool toml_model_check(const char *name, const char *text, size_t n, struct diags *diags)
 {
     struct toml_doc *doc = toml_read_text(name, text, n, diags);
-    struct toml_model *m = doc ? toml_model_new(doc, false, diags) : NULL;
+    struct toml_model *m = doc ? toml_model_new(doc, false, NULL, diags) : NULL;
     const bool ok = m != NULL;
     toml_model_free(m);
     return ok;
@@ -195,9 +211,8 @@ static bool add_model(struct toml_model *m, const char *file, struct diags *diag
     if (!names_check(&m->desc, refuse_name, &(struct refusing){m, diags})) return false;
     if (!registry_has_room() || !toml_model_place(m)) return registry_full(toml_loc(m->doc, name), diags);
     char *folder = folder_of(file, m->desc.name);
-    m->included = includes_text(&m->includes);
-    const struct made_files files = {m->doc->file, m->defaults, m->doc->text, m->included, m->claims_csv, m->claims_toml};
-    const bool ok = registry_add_made(&m->desc, folder, file, &files, &m->many, &m->slopes, &m->plain);
+    const struct made_model made = toml_model_made(m);
+    const bool ok = registry_add_made(&made, folder, file);
     free(folder);
     return ok;
 }
@@ -229,7 +244,7 @@ bool toml_model_load(const char *file, struct diags *diags)
         toml_free(doc);
         return same || (is_read && plugin_changed(file, diags));
     }
-    struct toml_model *m = doc ? toml_model_new(doc, false, diags) : NULL;
+    struct toml_model *m = doc ? toml_model_new(doc, false, NULL, diags) : NULL;
     if (m && add_model(m, real, diags)) return true;
     toml_model_free(m);
     return false;

@@ -65,6 +65,16 @@ bad "a condition in seconds" 's/workload.footprint <= memory.capacity/work_s/'
 bad "a default of a shared parameter" '$a [defaults]\nbatch = 0'
 bad "a claim without a number" '$a [claims.speed]\nunit = "1/s"'
 bad "a claim of no kind" '$a [claims.speed]\nnumber = 3\nunit = "1/s"\nquantity = "q"\nsource = "s"\nkind = "guess"\nvalue = "mine.tokens_per_s"'
+level='s/"memory"\]/"memory", "events"]/'
+bad "a formula of the event level's own" "$level; s/^pes  .*/& \nfifo = { default = 8, range = [1, 64], doc = \"entries\", level = \"events\" }/; s/^peak .*/peak = \"fifo * clock_ghz\"/"
+bad "a formula of an event-level group" "$level; s/^peak .*/peak = \"seed * clock_ghz\"/"
+bad "a formula of a choice that the event level reads" "s/\"columns\"\], doc/\"columns\"], level = \"events\", doc/; s/^peak .*/peak = \"order == 'rows' ? clock_ghz : 0\"/"
+bad "a formula of an entry that the event level reads" '/^uses/a event_level_only = ["draft"]
+s/^peak .*/peak = "draft.hidden * clock_ghz"/'
+bad "a level that is none" 's/doc = "clock"/doc = "clock", level = "event"/'
+bad "a shared parameter that is none" '/^uses/a closed_form_only = ["dram_eficiency"]'
+bad "an own parameter among the shared ones" '/^uses/a closed_form_only = ["pes"]'
+bad "a parameter that is said twice" "$level; /^uses/a event_level_only = [\"seed\"]"
 bad "an unknown section" 's/^\[functions\]/[function]/'
 bad "no step" '/^\[step\]/,/^time/d'
 bad "the name of another model" 's/"mine"/"lad"/'

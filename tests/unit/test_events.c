@@ -371,7 +371,7 @@ static void check_slow_dram(const struct model *m, const struct one *small)
         size_t n = small_settings(m, settings);
         char text[64], named[] = "memory=hbm2-dramsim3", rarely[] = "t_refi_ns=48000"; /* seconds of refreshes take long */
         snprintf(text, sizeof text, "bandwidth_gbs=%g", rates[i]);
-        settings[n++] = named;
+        if (catalog_find(catalog, DSE_KIND_MEMORY, "hbm2-dramsim3")) settings[n++] = named; /* the toy models' has none */
         settings[n++] = rarely;
         settings[n++] = text;
         struct one slow;

@@ -154,7 +154,7 @@ static bool estimate_with(const struct model *m, const void *params, struct srcl
     struct diags found;
     diags_init(&found);
     struct toml_doc *doc = toml_read_text(m->made.given, changed, strlen(changed), &found);
-    struct toml_model *other = doc ? toml_model_new(doc, false, &found) : NULL;
+    struct toml_model *other = doc ? toml_model_new(doc, false, NULL, &found) : NULL;
     if (other) point_estimate(other, params, metrics, NULL);
     toml_model_free(other);
     diags_release(&found);
