@@ -45,7 +45,8 @@ struct dse_workload;
 /* The equations at the parameters of a run. Like the run, it is of one thread. */
 struct dse_closed;
 
-/* The groups of shared parameters that the model uses; NULL: it does not use that group. */
+/* The groups of shared parameters that the model uses; NULL: it does not use that group. The workload is that of the step: of a
+ * generation it has the mean of the contexts. */
 const struct dse_workload *dse_closed_workload(const struct dse_closed *c);
 const struct dse_request *dse_closed_request(const struct dse_closed *c);
 const struct dse_dram *dse_closed_memory(const struct dse_closed *c);

@@ -29,6 +29,8 @@ struct dse_closed_at {
 struct dse_closed {
     const struct toml_model *m;
     const void *params;
+    struct groups groups; /* of the step */
+    struct dse_workload step;
     struct dse_closed_at *variants; /* that were made ready */
 };
 
@@ -43,7 +45,7 @@ static const void *group(const struct dse_closed *c, const char *name)
 
 const struct dse_workload *dse_closed_workload(const struct dse_closed *c)
 {
-    return group(c, "workload");
+    return c->groups.workload;
 }
 
 const struct dse_request *dse_closed_request(const struct dse_closed *c)
@@ -164,7 +166,7 @@ struct dse_closed_at *dse_closed_at(struct dse_closed *c, const struct dse_close
     set_list(at, c, list);
     const struct dse_oplist *read = at->variant->expands ? &at->list : NULL;
     signature_of(read, &s);
-    at->groups = groups_of(&c->m->groups, c->params);
+    at->groups = c->groups;
     at->plan = plan_find(at->variant, read, &s);
     at->v = slots_numbers(&at->plan->slots, &at->plan->graph);
     set_inputs(at);
@@ -199,6 +201,7 @@ bool closed_simulate(const struct toml_model *m, const void *params, struct dse_
                      struct dse_breakdown *breakdown)
 {
     struct dse_closed c = {.m = m, .params = params};
+    c.groups = groups_of_step(&m->groups, params, &c.step);
     const bool ok = m->built_in->simulate(&c, sim, metrics, breakdown);
     for (struct dse_closed_at *at = c.variants, *next; at; at = next) {
         next = at->next;

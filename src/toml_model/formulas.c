@@ -422,11 +422,10 @@ static bool read_parts(struct toml_model *m, struct diags *diags)
 
 bool read_formulas(struct toml_model *m, struct diags *diags)
 {
-    static const char *const sections[] = {"include",   "model",     "parameters", "defaults",   "tables",
-                                           "functions", "equations", "for",        "check",      "beyond",
-                                           "step",      "metrics",   "parts",      "causes",     "trends",
-                                           "claims",    "machines",  "cases",      "accounting", "contradictions",
-                                           "events"};
+    static const char *const sections[] = {
+        "include", "model",  "parameters", "defaults", "tables",     "functions",      "equations",
+        "for",     "check",  "beyond",     "step",     "metrics",    "parts",          "causes",
+        "trends",  "claims", "machines",   "cases",    "accounting", "contradictions", "events"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
     for (int i = 0; i <= m->includes.n; i++) {
         const struct toml_doc *doc = i < m->includes.n ? m->includes.docs[i] : m->doc;

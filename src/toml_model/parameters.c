@@ -64,8 +64,8 @@ static bool add_group(struct toml_model *m, const struct toml_node *name, struct
     if (name->type != TOML_STRING)
         return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "the name of a group is a string");
     return diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->string, names, GROUPS,
-                         "workload, request, memory, cache, economics, links, events, sampling", "there is no group of parameters \"%s\"",
-                         name->string);
+                         "workload, request, memory, cache, economics, links, events, sampling",
+                         "there is no group of parameters \"%s\"", name->string);
 }
 
 static bool add_can(struct toml_model *m, const struct toml_node *name, struct diags *diags)
@@ -102,8 +102,8 @@ static bool read_list(struct toml_model *m, const struct toml_node *table, const
 
 static bool read_model(struct toml_model *m, struct diags *diags)
 {
-    static const char *const keys[] = {"name", "title", "cite",       "version",          "uses",
-                                       "can",  "techniques", "closed_form_only", "event_level_only"};
+    static const char *const keys[] = {
+        "name", "title", "cite", "version", "uses", "can", "techniques", "closed_form_only", "event_level_only"};
     const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "model", TOML_TABLE, diags);
     const struct srcloc top = {.file = m->doc->file, .line = 1, .column = 1};
     if (!t)

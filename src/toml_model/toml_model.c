@@ -132,7 +132,8 @@ struct toml_model *toml_model_new(struct toml_doc *doc, bool is_open, const stru
     m->pool = xcalloc(POOL, sizeof *m->pool);
     m->plans = plans_new();
     graph_init(&m->graph);
-    bool ok = includes_read(doc, &m->includes, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags);
+    bool ok =
+        includes_read(doc, &m->includes, diags) && read_parameters(m, diags) && read_formulas(m, diags) && compile_all(m, diags);
     if (ok) make_tables(m);
     ok = ok && (is_open || read_events(m, diags));
     if (ok) {

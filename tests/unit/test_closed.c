@@ -79,7 +79,7 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* ---- the registry ------------------------------------------------------------------------------------------------------------- */
+/* ---- the registry ------------------------------------------------------------------------------------------------------------ */
 
 static void registry__has_a_model_in_toml_in_its_place(void **state)
 {
@@ -115,7 +115,7 @@ static void parameters__say_which_fidelity_reads_them(void **state)
     assert_int_equal(schema_find(&brook->params, "clock_ghz")->reader, READ_BY_BOTH);
 }
 
-/* ---- what was seen ------------------------------------------------------------------------------------------------------------ */
+/* ---- what was seen ----------------------------------------------------------------------------------------------------------- */
 
 static void compare_all(void)
 {
@@ -177,7 +177,7 @@ static void closed__moves_what_follows_from_a_given_number_and_nothing_else(void
     at_points(compare_slower);
 }
 
-/* ---- what is read ------------------------------------------------------------------------------------------------------------- */
+/* ---- what is read ------------------------------------------------------------------------------------------------------------ */
 
 static const double untouched = -12345;
 
@@ -226,7 +226,7 @@ static void closed__reads_numbers_in_the_units_of_their_names(void **state)
     at_points(compare_reads);
 }
 
-/* ---- other numbers ------------------------------------------------------------------------------------------------------------ */
+/* ---- other numbers ----------------------------------------------------------------------------------------------------------- */
 
 /* Other numbers of queries, and back; and the groups one by one. */
 static void ask_unit(struct dse_closed *c)
