@@ -1,26 +1,41 @@
-/* VEDA at event level: which phases of a step are simulated, and a step made of what was seen.
+/* VEDA at event level: which phases of a step are simulated, and what the equations are told of them.
  *
- * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the
- * first and the second linear layer; the output head; attention at other lengths of the cache, for steps that are a mean; and
- * attention without eviction, which is compared with. Layers, heads and positions that are not simulated take what those that are
- * take (README.md, "Event level"): E25, E26.
+ * A program has the operators of the list in their order, once for each layer that is simulated: linear layers and what is a stream
+ * like them, attention of each kind, exchanges over the links; then the operators of the step, attention at other lengths of the
+ * cache, for steps that are a mean, and attention without eviction, which is compared with. Layers, heads and positions that are
+ * not simulated take what those that are take (README.md, "Event level"): E25, E26, E36.
  */
 #include "veda_events.h"
-#include "veda_llms.h"
 
+#include <dse/net.h>
 #include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    ATTENTION = VEDA_LINEARS, /* a phase that is no linear layer */
+enum phase_kind { STREAM, ATTENTION, EXCHANGE };
+
+/* A linear layer, a recurrence or an indexer: one instance is what a layer has of it. */
+struct stream {
+    const char *name; /* NULL: the operator is none */
+    struct veda_linear_shape shape;
+    double work_s;                 /* the array's, of an instance */
+    bool once;                     /* of the step, not of a layer */
+    struct veda_layer_result seen; /* means over the layers simulated */
+};
+
+/* Attention of one kind: with the cache as it is, and where something is evicted as it would be. */
+struct kind {
+    struct veda_plan mine, whole;
+    struct stream index; /* an indexer has no values, and is a stream of keys */
 };
 
 struct phase {
-    int kind; /* enum veda_linear_index, or ATTENTION */
+    enum phase_kind kind;
     int64_t layer;
+    int op; /* of an exchange */
+    struct stream *stream;
     struct veda_plan *plan;
     const struct dse_length *length;
     struct veda_layer *linear;
@@ -30,18 +45,31 @@ struct phase {
 struct program {
     struct dse_program on;
     struct veda_run run, apart; /* apart: with resources of its own, for the cache that is not evicted */
-    struct veda_point pt;
-    struct veda_step closed;
-    struct veda_linear_shape shape[VEDA_LINEARS];
-    struct veda_plan mine, whole;
-    int64_t layers; /* simulated */
+    struct dse_oplist list;
+    struct veda_events_reads closed;
+    struct veda_seen_gives seen;
+    int64_t layers;                   /* simulated */
+    struct stream stream[DSE_OPS_MAX]; /* by place in the list, as the next */
+    double exchange_s[DSE_OPS_MAX];   /* of one instance */
+    struct kind kind[DSE_ATTENTIONS_MAX];
+    struct dse_net *net;
+    dse_ps from; /* of the exchange that goes on */
     size_t n;
     struct phase *phase;
     struct dse_paces paces; /* of weights of one row */
     struct dse_room regions[VEDA_REGIONS];
-    struct veda_layer_result linear[VEDA_LINEARS]; /* means */
     double peaks[3];
 };
+
+static bool of_step(const struct dse_op *op)
+{
+    return op->repeat == 1;
+}
+
+static bool is_stream(const struct dse_op *op)
+{
+    return op->kind == DSE_OP_LINEAR || op->kind == DSE_OP_RECURRENCE;
+}
 
 /* ---- moving -------------------------------------------------------------------------------------------------------------- */
 
@@ -75,7 +103,7 @@ void veda_move(const struct veda_run *run, uint64_t address, double bytes, bool 
 
 uint64_t veda_region(const struct veda_run *run, enum veda_region which, double bytes)
 {
-    const struct dse_dram *d = &run->p->dram;
+    const struct dse_dram *d = run->dram;
     uint64_t align = (uint64_t)d->burst_bytes;
     if (d->channels * d->timing.row_bytes <= ALIGN_MAX) align = 0; /* rows of all channels begin with it */
     while (align & (align - 1)) align += align & -align;           /* a power of two */
@@ -84,45 +112,54 @@ uint64_t veda_region(const struct veda_run *run, enum veda_region which, double 
 
 /* ---- phases -------------------------------------------------------------------------------------------------------------- */
 
-static double work_per_byte(const struct program *g, int which)
+static double work_per_byte(const struct stream *s)
 {
-    return g->closed.linear[which].gemv_s / g->shape[which].instances / g->shape[which].weight_bytes;
+    return s->work_s / s->shape.weight_bytes;
 }
 
 /* E17: the pace of weights is seen once for each ratio of work to bytes. */
+static void begin_stream(struct program *g, struct phase *ph)
+{
+    const struct stream *s = ph->stream;
+    const struct veda_layer_spec spec = {.name = s->name,
+                                         .shape = &s->shape,
+                                         .work_s = s->work_s,
+                                         .pace_s = dse_pace_known(&g->paces, work_per_byte(s)),
+                                         .id = ph->layer,
+                                         .actor = g->on.done};
+    ph->linear = veda_layer_new(&g->run, &spec);
+}
+
 static void begin(void *object, size_t i)
 {
     struct program *g = object;
     struct phase *ph = &g->phase[i];
-    if (ph->kind == ATTENTION) {
-        ph->heads = veda_plan_begin(ph->plan, ph->plan == &g->whole ? &g->apart : &g->run, ph->length, ph->layer, g->on.done);
-        return;
+    switch (ph->kind) {
+    case STREAM: begin_stream(g, ph); break;
+    case ATTENTION: ph->heads = veda_plan_begin(ph->plan, ph->plan->run, ph->length, ph->layer, g->on.done); break;
+    case EXCHANGE:
+        g->from = dse_sim_now(g->run.sim);
+        dse_net_exchange(g->net, 0, &g->list.op[ph->op].exchange, g->on.done, 0);
+        break;
     }
-    const struct veda_linear *closed = &g->closed.linear[ph->kind];
-    struct veda_layer_spec spec = {.name = closed->name,
-                                   .shape = &g->shape[ph->kind],
-                                   .work_s = closed->gemv_s / g->shape[ph->kind].instances,
-                                   .pace_s = dse_pace_known(&g->paces, work_per_byte(g, ph->kind)),
-                                   .id = ph->layer,
-                                   .actor = g->on.done};
-    ph->linear = veda_layer_new(&g->run, &spec);
 }
 
-static void end_of_linear(struct program *g, const struct phase *ph)
+static void end_of_stream(struct program *g, const struct phase *ph)
 {
-    struct veda_layer_result r = veda_layer_result(ph->linear), *mean = &g->linear[ph->kind];
-    double share = 1 / (ph->kind == VEDA_LM_HEAD ? 1 : (double)g->layers);
-    mean->time_s += share * r.time_s;
-    mean->norm_s += share * r.norm_s;
-    mean->data_s += share * r.data_s;
-    dse_pace_see(&g->paces, work_per_byte(g, ph->kind), r.pace_s);
+    struct stream *s = ph->stream;
+    const struct veda_layer_result r = veda_layer_result(ph->linear);
+    const double share = 1 / (s->once ? 1 : (double)g->layers);
+    s->seen.time_s += share * r.time_s;
+    s->seen.norm_s += share * r.norm_s;
+    s->seen.data_s += share * r.data_s;
+    if (g->paces.n < DSE_PACES_MAX) dse_pace_see(&g->paces, work_per_byte(s), r.pace_s);
 }
 
 static void end_of_attention(struct program *g, const struct phase *ph)
 {
     const struct veda_heads_result r = veda_heads_result(ph->heads);
     veda_plan_end(ph->plan, ph->length, &r, (double)g->layers);
-    if (ph->plan == &g->whole) return;
+    if (ph->plan->run == &g->apart) return;
     g->peaks[0] = dse_max(g->peaks[0], r.score_peak);
     g->peaks[1] = dse_max(g->peaks[1], r.norm_peak);
     g->peaks[2] = dse_max(g->peaks[2], r.vote_peak);
@@ -132,62 +169,121 @@ static double end(void *object, size_t i)
 {
     struct program *g = object;
     const struct phase *ph = &g->phase[i];
-    if (ph->kind == ATTENTION)
-        end_of_attention(g, ph);
-    else
-        end_of_linear(g, ph);
+    switch (ph->kind) {
+    case STREAM: end_of_stream(g, ph); break;
+    case ATTENTION: end_of_attention(g, ph); break;
+    case EXCHANGE:
+        g->exchange_s[ph->op] +=
+            dse_s_of_ps(dse_sim_now(g->run.sim) - g->from) / (of_step(&g->list.op[ph->op]) ? 1 : (double)g->layers);
+        break;
+    }
     return DSE_AT_ONCE;
 }
 
-static void add_phase(struct program *g, int kind, int64_t layer, struct veda_plan *plan, size_t length)
+/* ---- the program ----------------------------------------------------------------------------------------------------------- */
+
+static void add_lengths(struct program *g, struct veda_plan *plan, size_t from, size_t to, int64_t layer)
 {
-    g->phase[g->n++] =
-        (struct phase){.kind = kind, .layer = layer, .plan = plan, .length = plan ? &plan->lengths.at[length] : NULL};
+    for (size_t i = from; i < to; i++)
+        g->phase[g->n++] = (struct phase){.kind = ATTENTION, .layer = layer, .plan = plan, .length = &plan->lengths.at[i]};
 }
 
+static void add_stream(struct program *g, struct stream *s, int64_t layer)
+{
+    if (s->shape.weight_bytes >= 1) g->phase[g->n++] = (struct phase){.kind = STREAM, .layer = layer, .stream = s};
+}
+
+/* The operators of a layer, or with `once` those of the step, in their order. */
+static void add_operators(struct program *g, int64_t layer, bool once)
+{
+    for (int i = 0; i < g->list.n; i++) {
+        const struct dse_op *op = &g->list.op[i];
+        const bool now = of_step(op) == once;
+        if (is_stream(op) && now) add_stream(g, &g->stream[i], layer);
+        if (op->kind == DSE_OP_COLLECTIVE && now) g->phase[g->n++] = (struct phase){.kind = EXCHANGE, .layer = layer, .op = i};
+        if (op->kind != DSE_OP_SCORES || once) continue;
+        struct kind *k = &g->kind[op->attention];
+        if (k->index.name)
+            add_stream(g, &k->index, layer);
+        else
+            add_lengths(g, &k->mine, 0, 1, layer);
+    }
+}
+
+/* Other lengths, and what is not evicted, come after the step. */
 static void write_program(struct program *g)
 {
-    int64_t lengths = (int64_t)(g->mine.lengths.n + g->whole.lengths.n), phases = g->layers * (VEDA_LINEARS + lengths) + 1;
-    g->phase = dse_sim_alloc(g->run.sim, (size_t)phases, sizeof *g->phase);
+    size_t lengths = 0;
+    for (int i = 0; i < g->list.n_attentions; i++) lengths += g->kind[i].mine.lengths.n + g->kind[i].whole.lengths.n;
+    g->phase = dse_sim_alloc(g->run.sim, (size_t)(g->layers + 1) * ((size_t)g->list.n + lengths), sizeof *g->phase);
+    for (int64_t layer = 0; layer < g->layers; layer++) add_operators(g, layer, false);
+    add_operators(g, -1, true);
     for (int64_t layer = 0; layer < g->layers; layer++) {
-        add_phase(g, VEDA_QKV, layer, NULL, 0);
-        add_phase(g, ATTENTION, layer, &g->mine, 0);
-        for (int which = VEDA_OUTPUT; which <= VEDA_FFN_DOWN; which++) add_phase(g, which, layer, NULL, 0);
-    }
-    add_phase(g, VEDA_LM_HEAD, -1, NULL, 0);
-    for (int64_t layer = 0; layer < g->layers; layer++) {
-        for (size_t i = 1; i < g->mine.lengths.n; i++) add_phase(g, ATTENTION, layer, &g->mine, i);
-        for (size_t i = 0; i < g->whole.lengths.n; i++) add_phase(g, ATTENTION, layer, &g->whole, i);
+        for (int i = 0; i < g->list.n_attentions; i++) {
+            struct kind *k = &g->kind[i];
+            if (k->index.name) continue;
+            add_lengths(g, &k->mine, 1, k->mine.lengths.n, layer);
+            add_lengths(g, &k->whole, 0, k->whole.lengths.n, layer);
+        }
     }
 }
 
-/* ---- the step ------------------------------------------------------------------------------------------------------------ */
-
-/* Linear layers keep the bytes and operations of the closed form: they move what they move. */
-static void set_step(const struct program *g, struct veda_step *s)
+/* A stream of one row that is no matrix: a recurrence's states, in and out; an indexer's keys. */
+static struct veda_linear_shape row_of(double instances, double bytes)
 {
-    *s = (struct veda_step){.n_linear = g->closed.n_linear};
-    for (int i = 0; i < s->n_linear; i++) {
-        struct veda_linear *l = &s->linear[i];
-        const struct veda_layer_result *r = &g->linear[i];
-        double instances = g->shape[i].instances;
-        *l = g->closed.linear[i];
-        /* What is written at the end of a layer is on the bus when the next begins: none ends before its bytes can have passed. */
-        l->time_s = dse_max(instances * (r->time_s - r->norm_s), l->bytes / (g->pt.devices * dse_dram_peak(&g->pt.p->dram)));
-        l->dram_s =
-            veda_dram_s(&g->pt, l->time_s, instances * r->data_s, instances * (g->shape[i].weight_bytes + g->shape[i].new_bytes));
-        s->norm_s += instances * r->norm_s;
-        s->linear_s += l->time_s;
-        s->weight_bytes += l->weight_bytes;
-        s->bytes += l->bytes;
-        s->ops += l->ops;
-        s->gemv_s += l->gemv_s;
+    return (struct veda_linear_shape){.outer = true, .instances = instances, .rows = 1, .k = 1, .weight_bytes = bytes / instances};
+}
+
+static void set_stream(struct program *g, int i)
+{
+    const struct dse_op *op = &g->list.op[i];
+    struct stream *s = &g->stream[i];
+    *s = (struct stream){.name = op->name, .once = of_step(op)};
+    if (op->kind == DSE_OP_LINEAR)
+        veda_linear_shape(&g->run, &g->list, i, &s->shape);
+    else
+        s->shape = row_of((double)op->repeat, op->kv_read_bytes + op->kv_write_bytes);
+    s->work_s = g->closed.op.gemv_s[i] / s->shape.instances;
+}
+
+/* An indexer's scores leave for a choice as they come: one a cycle and EXP unit. */
+static void set_index(struct program *g, const struct dse_op *op)
+{
+    struct stream *s = &g->kind[op->attention].index;
+    const int i = op->attention;
+    const double layers = (double)g->list.attention[i].layers;
+    *s = (struct stream){.name = op->name};
+    s->shape = row_of(layers, g->closed.group.scores_bytes[i] * g->closed.group.share[i]);
+    s->work_s = dse_max(g->closed.group.scores_gemv_s[i], g->closed.group.scores_sfu_s[i]) / layers;
+}
+
+static void set_kind(struct program *g, struct dse_closed *closed, const struct dse_op *op)
+{
+    const struct dse_eviction *policy = dse_eviction_at(dse_closed_cache(closed)->eviction), *none = dse_eviction_at(0);
+    const int i = op->attention;
+    struct dse_oplist alone = {.n_attentions = 1};
+    alone.attention[0] = g->list.attention[i];
+    if (g->list.attention[i].is_index) {
+        set_index(g, op);
+        return;
     }
-    veda_plan_attention(&g->mine, &s->attention);
-    s->attention.ops = g->closed.attention.ops;
-    s->attention.value_ops = g->closed.attention.value_ops;
-    s->attention.widened = g->closed.attention.widened;
-    veda_step_sum(&g->pt, s);
+    struct dse_closed_at *unit = dse_closed_at(closed, &veda_unit, &alone);
+    veda_plan_init(&g->kind[i].mine, &g->run, &g->list, i, false, policy, unit);
+    if (!policy->keeps_all) veda_plan_init(&g->kind[i].whole, &g->apart, &g->list, i, true, none, unit);
+}
+
+static void set_parts(struct program *g, struct dse_closed *closed)
+{
+    bool exchanges = false;
+    for (int i = 0; i < g->list.n; i++) {
+        const struct dse_op *op = &g->list.op[i];
+        if (is_stream(op)) set_stream(g, i);
+        if (op->kind == DSE_OP_SCORES) set_kind(g, closed, op);
+        exchanges = exchanges || op->kind == DSE_OP_COLLECTIVE;
+    }
+    if (!exchanges) return;
+    struct dse_ports *ports = dse_ports_new(g->run.sim, "VEDA", dse_closed_links(closed));
+    g->net = dse_net_new(g->run.sim, "exchange", &ports, 1);
 }
 
 void veda_run_init(struct veda_run *r, const char *group)
@@ -198,52 +294,116 @@ void veda_run_init(struct veda_run *r, const char *group)
     r->voting = dse_resource(r->sim, group, "voting engine");
 }
 
-static bool init(struct program *g, struct dse_sim *sim, const struct veda_params *p)
+static bool init(struct program *g, struct dse_closed *closed, struct dse_sim *sim)
 {
-    if (!dse_program_init(&g->on, sim, &p->events, &p->dram, p->stream_fifo_kib * DSE_KIB)) return false;
-    g->run = (struct veda_run){.sim = sim, .p = p, .program = &g->on, .regions = g->regions};
+    const struct dse_workload *w = dse_closed_workload(closed);
+    const struct dse_events *events = dse_closed_events(closed);
+    const struct dse_dram *dram = dse_closed_memory(closed);
+    dse_closed_run(dse_closed_at(closed, &veda_events, NULL), NULL, &g->closed);
+    if (!dse_program_init(&g->on, sim, events, dram, g->closed.stream_fifo_kib * DSE_KIB)) return false;
+    g->layers = dse_layers_simulated(events, w->llm->layers);
+    const struct dse_draw draw = dse_draw_of(sim, 0, g->layers); /* of experts, by the seed that the program has set */
+    dse_workload_expand_drawn(w, -1, &draw, &g->list);
+    dse_closed_run(dse_closed_at(closed, &veda_events, &g->list), NULL, &g->closed);
+    g->run = (struct veda_run){.sim = sim,
+                               .closed = &g->closed,
+                               .dram = dram,
+                               .sampling = dse_closed_sampling(closed),
+                               .program = &g->on,
+                               .regions = g->regions};
     veda_run_init(&g->run, "VEDA");
-    veda_point_init(&g->pt, p);
-    veda_step_at(&g->pt, &g->closed);
-    for (int i = 0; i < VEDA_LINEARS; i++) veda_linear_shape(&g->pt, i, &g->shape[i]);
-    veda_plan_init(&g->mine, &g->pt, NULL, &p->sampling);
-    if (!g->pt.policy->keeps_all) {
-        struct veda_point all = g->pt;
-        veda_point_keep_all(&all);
-        veda_plan_init(&g->whole, &all, NULL, &p->sampling);
+    if (!dse_eviction_at(dse_closed_cache(closed)->eviction)->keeps_all) {
         g->apart = g->run;
         veda_run_init(&g->apart, "VEDA, nothing evicted");
     }
-    g->layers = dse_layers_simulated(&p->events, (int64_t)g->pt.layers);
+    set_parts(g, closed);
     write_program(g);
     return true;
 }
 
-static void note(const struct program *g, const struct veda_step *s)
+/* ---- what was seen --------------------------------------------------------------------------------------------------------- */
+
+/* What is written at the end of a layer is on the bus when the next begins: none ends before its bytes can have passed. */
+static void see_stream(struct program *g, int i)
+{
+    const struct dse_op *op = &g->list.op[i];
+    const struct stream *s = &g->stream[i];
+    const bool linear = op->kind == DSE_OP_LINEAR;
+    const double bytes = linear ? g->closed.op.device_bytes[i] : op->kv_read_bytes + op->kv_write_bytes,
+                 instances = s->shape.instances, peak = dse_dram_peak(g->run.dram);
+    g->seen.op.time_s[i] = g->closed.op.time_s[i];
+    g->seen.op.dram_s[i] = g->closed.op.dram_s[i];
+    if (linear) g->seen.op.norm_exposed_s[i] = g->closed.op.norm_exposed_s[i];
+    if (s->shape.weight_bytes < 1) return;
+    g->seen.op.time_s[i] = dse_max(instances * (s->seen.time_s - s->seen.norm_s), bytes / peak);
+    g->seen.op.dram_s[i] = veda_dram_s(&g->run, g->seen.op.time_s[i], instances * s->seen.data_s, bytes);
+    if (linear) g->seen.op.norm_exposed_s[i] = instances * s->seen.norm_s;
+}
+
+/* Of an indexer the scores are seen; the rest is as the closed form has it. */
+static void see_index(struct program *g, int i)
+{
+    const struct stream *s = &g->kind[i].index;
+    const double seconds = s->shape.instances * s->seen.time_s;
+    g->seen.group.scores_s[i] = seconds;
+    g->seen.group.scores_dram_s[i] = dse_min(g->closed.group.scores_dram_s[i], seconds);
+    g->seen.group.values_s[i] = g->closed.group.values_s[i];
+    g->seen.group.scores_gemv_s[i] = g->closed.group.scores_gemv_s[i];
+    g->seen.group.values_gemv_s[i] = g->closed.group.values_gemv_s[i];
+    g->seen.group.values_dram_s[i] = g->closed.group.values_dram_s[i];
+    g->seen.group.softmax_s[i] = g->closed.group.softmax_s[i];
+    g->seen.group.drain_s[i] = g->closed.group.drain_s[i];
+    g->seen.group.exposed_s[i] = g->closed.group.exposed_s[i];
+    g->seen.group.vote_exposed_s[i] = g->closed.group.vote_exposed_s[i];
+    g->seen.group.kv_bytes[i] = g->closed.group.kv_bytes[i];
+    g->seen.group.vote_bytes[i] = g->closed.group.vote_bytes[i];
+    g->seen.group.scores_bytes[i] = g->closed.group.scores_bytes[i];
+    g->seen.group.values_bytes[i] = g->closed.group.values_bytes[i];
+}
+
+static void see_attention(struct program *g, int i)
+{
+    const struct kind *k = &g->kind[i];
+    const struct veda_seen_gives *seen = &g->seen;
+    if (k->index.name)
+        see_index(g, i);
+    else
+        veda_plan_seen(&k->mine, &g->seen);
+    const double mine = seen->group.scores_s[i] + seen->group.values_s[i] + seen->group.softmax_s[i] + seen->group.drain_s[i];
+    g->seen.whole_s += g->closed.passes * (k->whole.lengths.n > 0 ? veda_plan_seconds(&k->whole) : mine);
+}
+
+static void see(struct program *g)
+{
+    for (int i = 0; i < g->list.n; i++) {
+        const struct dse_op *op = &g->list.op[i];
+        if (is_stream(op)) see_stream(g, i);
+        if (op->kind == DSE_OP_COLLECTIVE) g->seen.op.time_s[i] = (double)op->repeat * g->exchange_s[i];
+    }
+    for (int i = 0; i < g->list.n_attentions; i++) see_attention(g, i);
+}
+
+static void note(const struct program *g)
 {
     struct dse_sim *sim = g->run.sim;
-    double peak_s = 1 / dse_dram_peak(&g->run.p->dram);
+    const double peak_s = 1 / dse_dram_peak(g->run.dram);
+    double drain_s = 0;
+    for (int i = 0; i < g->list.n_attentions; i++) drain_s += g->seen.group.drain_s[i];
     if (g->paces.n > 0) dse_sim_note(sim, "weight_stream_efficiency", "", peak_s / g->paces.seen[g->paces.n - 1].pace_s);
     dse_program_note(&g->on);
     dse_sim_note(sim, "score_fifo_peak", "", g->peaks[0]);
     dse_sim_note(sim, "weight_fifo_peak", "", g->peaks[1]);
     dse_sim_note(sim, "vote_fifo_peak", "", g->peaks[2]);
-    dse_sim_note(sim, "drain", "us", s->attention.drain_s * DSE_US_PER_S);
+    dse_sim_note(sim, "drain", "us", drain_s * DSE_US_PER_S);
 }
 
-bool veda_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+bool veda_simulate(struct dse_closed *closed, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
-    if (!veda_is_simple(&((const struct veda_params *)params)->workload))
-        return veda_layers_simulate(params, sim, metrics, breakdown);
     struct program *g = dse_sim_alloc(sim, 1, sizeof *g);
     const struct dse_phases phases = {.model = "veda", .object = g, .begin = begin, .end = end};
-    if (!init(g, sim, params) || !dse_program_run(&g->on, &phases, g->n)) return false;
-    struct veda_step seen;
-    struct veda_attention whole;
-    set_step(g, &seen);
-    whole = seen.attention;
-    if (g->whole.lengths.n > 0) veda_plan_attention(&g->whole, &whole);
-    veda_report_step(&g->pt, &seen, whole.time_s, metrics, breakdown);
-    note(g, &seen);
+    if (!init(g, closed, sim) || !dse_program_run(&g->on, &phases, g->n)) return false;
+    see(g);
+    dse_closed_report(dse_closed_at(closed, &veda_seen, &g->list), &g->seen, metrics, breakdown);
+    note(g);
     return true;
 }

@@ -1,27 +1,32 @@
 /* VEDA at event level, inside. README.md, "Event level", says what is simulated and how; comments name its equations (E17..).
  *
- * A step is a program of phases: linear layers (veda_layers.c) and the attention of a layer (veda_heads.c), each of which starts
- * when the one before is done and calls an actor when it is. veda_events.c runs the program and makes a struct veda_step of what
- * it saw.
+ * The closed form is veda.toml. A step is a program of phases: linear layers and what is a stream like them (veda_layers.c), the
+ * attention of a layer (veda_heads.c) and exchanges over the links, each of which starts when the one before is done and calls an
+ * actor when it is. veda_events.c runs the program, and gives what it saw back to the equations.
  *
  * Times inside the chip are cycles since the phase began, doubles: an adder tree that reads V by columns takes fractions of a
- * cycle in the mean.
+ * cycle in the mean. One chip is simulated, the one with the most work; the others do the same at the same time.
  */
 #ifndef VEDA_EVENTS_H
 #define VEDA_EVENTS_H
 
-#include "veda.h"
+#include "veda_closed.h"
 
+#include <dse/cache.h>
 #include <dse/program.h>
 
 /* Parts of the DRAM. Phases that are simulated one after another use the same bytes: what is simulated is a small part of what
  * there is. */
 enum veda_region { VEDA_WEIGHTS, VEDA_INPUTS, VEDA_KEYS, VEDA_VALUES, VEDA_COUNTS_KEPT, VEDA_REST, VEDA_REGIONS };
 
+enum { VEDA_ACTIVATION_BYTES = 2 }; /* fp16, what the array computes in: Sec. VI */
+
 /* What a phase needs of the run. */
 struct veda_run {
     struct dse_sim *sim;
-    const struct veda_params *p;
+    const struct veda_events_reads *closed; /* the point */
+    const struct dse_dram *dram;
+    const struct dse_sampling *sampling;
     struct dse_program *program;                      /* its buffer: the FIFO between DRAM and array */
     uint32_t array, reduction, normalisation, voting; /* resources */
     struct dse_room *regions;                         /* by enum veda_region */
@@ -33,15 +38,28 @@ uint64_t veda_region(const struct veda_run *run, enum veda_region which, double 
 /* Move bytes that nobody waits for one by one; the actor is called when all have. */
 void veda_move(const struct veda_run *run, uint64_t address, double bytes, bool write, const char *label, uint32_t actor,
                uint32_t arg);
+/* E27: seconds of the DRAM, for who limits what: all of the time if the array had to wait for it, else what its bytes take at the
+ * peak. */
+double veda_dram_s(const struct veda_run *run, double time_s, double data_s, double bytes);
 
 /* ---- a linear layer: veda_layers.c ------------------------------------------------------------------------------------------- */
 
-/* E19: cycles from the last input of a product to its result. */
-double veda_tree_depth(const struct veda_params *p);
+/* What one instance of a linear layer works on (E11): a matrix, or those of a layer that come one after another. */
+struct veda_linear_shape {
+    bool outer, single_pass, norm; /* product; an input is multiplied with all columns at once; a norm comes before it */
+    double instances, rows;        /* layers, or 1; vectors that share the weights */
+    double k;                      /* inputs */
+    double weight_bytes;
+    double new_bytes;   /* keys and values appended, all rows */
+    double read_bytes;  /* activations of one row that go through the DRAM: read for every tile of the weights, */
+    double write_bytes; /* and written once */
+    double tiles;       /* of weights, of half of the buffer each */
+};
+/* Of operator i of the list. */
+void veda_linear_shape(const struct veda_run *run, const struct dse_oplist *list, int i, struct veda_linear_shape *ret);
 
-/* The step of other LLMs, and on several chips: veda_events_llms.c. */
-bool veda_layers_simulate(const struct veda_params *p, struct dse_sim *sim, struct veda_metrics *metrics,
-                          struct dse_breakdown *breakdown);
+/* E19: cycles from the last input of a product to its result. */
+double veda_tree_depth(const struct veda_run *run);
 
 struct veda_layer;
 struct veda_layer_spec {
@@ -63,6 +81,22 @@ struct veda_layer *veda_layer_new(const struct veda_run *run, const struct veda_
 struct veda_layer_result veda_layer_result(const struct veda_layer *l);
 
 /* ---- attention of a layer: veda_heads.c, veda_serial.c ------------------------------------------------------------------- */
+
+/* Attention of one kind of layers, with one cache, as the equations have it. [2]: of keys, of values. */
+struct veda_kind {
+    const struct dse_eviction *policy;               /* who leaves the cache */
+    bool prefill, stays;                             /* a prompt, whose keys and values stay on chip (E8) */
+    bool scores_leave, vectors_leave[2];             /* through the DRAM (A8) */
+    double from, to, flat, length, mean_of, longest; /* the positions that queries meet (E5) */
+    double held;                                     /* positions that the cache holds at most */
+    double layers, sequences, queries;
+    double shared, device_kv, share; /* query heads that share a row; KV heads of the chip; their share of all */
+    double dim[2], cycles[2], at_once[2], row_bytes[2], value_pass;
+};
+/* Do the query heads of a group use a row together (E8)? */
+bool veda_group_shares(const struct veda_run *run, const struct veda_kind *kind);
+/* Units of attention in a layer on one chip. */
+double veda_units(const struct veda_run *run, const struct veda_kind *kind);
 
 /* What is added up over a unit of attention: seconds, then bytes. */
 enum veda_count {
@@ -88,12 +122,11 @@ struct veda_tally {
 
 struct veda_heads;
 struct veda_heads_spec {
-    const struct veda_point *pt;
-    const struct veda_point *values; /* of values that are not as wide as keys, or part of them; else NULL */
-    int64_t length;                  /* positions that a query meets */
-    int64_t simulated;               /* units */
-    int64_t layer;                   /* of the draws */
-    uint32_t actor, actor_arg;       /* called when the last result is there; vote counts may still be on their way */
+    const struct veda_kind *kind;
+    int64_t length;            /* positions that a query meets */
+    int64_t simulated;         /* units */
+    int64_t layer;             /* of the draws */
+    uint32_t actor, actor_arg; /* called when the last result is there; vote counts may still be on their way */
 };
 struct veda_heads_result {
     struct veda_tally unit, ends;            /* of a unit in the steady state; a layer is units * unit + ends */
@@ -102,33 +135,29 @@ struct veda_heads_result {
 struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_heads_spec *spec);
 struct veda_heads_result veda_heads_result(const struct veda_heads *h);
 
-/* Do the query heads of a group use a row together (E8)? */
-bool veda_group_shares(const struct veda_point *pt);
-/* Units of attention in a layer on one device. */
-double veda_units(const struct veda_point *pt);
-
 /* ---- attention of a step: veda_plan.c ------------------------------------------------------------------------------------ */
 
 /* Attention of one kind of layers, with one cache. */
 struct veda_plan {
-    struct veda_point keys, values;
-    bool alike; /* values are as keys */
+    const struct veda_run *run;
+    struct veda_kind kind;
+    struct dse_closed_at *unit;   /* the equations of one query (E26) */
+    int place;                    /* in the list's groups of attention */
     struct dse_sampling sampling;
     struct dse_lengths lengths;   /* that are simulated */
-    struct veda_tally unit, ends; /* sums over the phases of layers, weighted */
+    struct veda_tally sum, ends;  /* over the phases of layers, weighted */
 };
-/* values: NULL where they are as keys. *ret must be zero. */
-void veda_plan_init(struct veda_plan *ret, const struct veda_point *keys, const struct veda_point *values,
-                    const struct dse_sampling *sampling);
+/* The kind at `place` of the list; `whole`: as if nothing were evicted. *ret must be zero. `unit` is that of the kind alone. */
+void veda_plan_init(struct veda_plan *ret, const struct veda_run *run, const struct dse_oplist *list, int place, bool whole,
+                    const struct dse_eviction *policy, struct dse_closed_at *unit);
 /* Simulate one of its lengths in a layer; what was seen is of one of `layers` that are simulated. */
 struct veda_heads *veda_plan_begin(const struct veda_plan *plan, const struct veda_run *run, const struct dse_length *length,
                                    int64_t layer, uint32_t actor);
 void veda_plan_end(struct veda_plan *plan, const struct dse_length *length, const struct veda_heads_result *r, double layers);
-/* Times, bytes and waits of all layers; operations are left as they are. */
-void veda_plan_attention(const struct veda_plan *plan, struct veda_attention *a);
-/* E27: seconds of the DRAM, for who limits what: all of the time if the array had to wait for it, else what its bytes take at the
- * peak. */
-double veda_dram_s(const struct veda_point *pt, double time_s, double data_s, double bytes);
+/* Times, bytes and waits of all layers. */
+void veda_plan_seen(const struct veda_plan *plan, struct veda_seen_gives *ret);
+/* Their time alone. */
+double veda_plan_seconds(const struct veda_plan *plan);
 
 /* ---- the element-serial units: veda_serial.c ----------------------------------------------------------------------------- */
 

@@ -143,12 +143,19 @@ static void end_of_period(struct veda_heads *h)
     ask_for_counts(h, h->unit + 1);
 }
 
+/* E31: numbers are made of the rows of a cache with scales. */
+static double widening_cycles(const struct veda_heads *h, double rows)
+{
+    const struct veda_kind *k = h->of;
+    return h->run->closed->row_widening * k->cycles[h->kind] * dse_ceil(rows / k->at_once[h->kind]);
+}
+
 /* The array takes n rows for one query head. */
 static void work(struct veda_heads *h, int64_t n, double begin)
 {
     bool scores = h->kind == SCORES;
     double cycles = h->issue[h->kind] + (scores ? 0 : h->row_cycles * (double)n);
-    if (h->query == 0) cycles += veda_row_widening_cycles(h->of[h->kind], (double)n);
+    if (h->query == 0) cycles += widening_cycles(h, (double)n);
     h->array_free = begin + cycles;
     add(h, scores ? VEDA_SCORES_S : VEDA_VALUES_S, cycles);
     add(h, scores ? VEDA_SCORES_WORK_S : VEDA_VALUES_WORK_S, cycles);
@@ -256,37 +263,36 @@ static void moved(struct dse_sim *sim, void *object, uint32_t what)
         return;
     }
     if (what == CAME_BACK) h->sfu.fetched++;
-    if (what == COUNTS) h->votes.loaded = h->pt->policy->per_head ? h->votes.loaded + 1 : h->units;
+    if (what == COUNTS) h->votes.loaded = h->of->policy->per_head ? h->votes.loaded + 1 : h->units;
     tick(sim, h, 1);
 }
 
 /* ---- making -------------------------------------------------------------------------------------------------------------- */
 
-bool veda_group_shares(const struct veda_point *pt)
+bool veda_group_shares(const struct veda_run *run, const struct veda_kind *kind)
 {
-    return pt->p->sharing == VEDA_SHARE_GROUP || veda_prompt_stays(pt);
+    return run->closed->shares != 0 || kind->stays;
 }
 
-double veda_units(const struct veda_point *pt)
+double veda_units(const struct veda_run *run, const struct veda_kind *kind)
 {
-    return pt->batch * pt->queries * pt->device_kv_heads * (veda_group_shares(pt) ? 1 : pt->group);
+    return kind->sequences * kind->queries * kind->device_kv * (veda_group_shares(run, kind) ? 1 : kind->shared);
 }
 
 /* E19, E23. */
 static void set_array(struct veda_heads *h)
 {
-    const struct veda_array *a = &h->pt->array;
+    const struct veda_events_reads *r = h->run->closed;
     for (int kind = SCORES; kind <= VALUES; kind++) {
-        const struct veda_lay lay = veda_lay_out(a, h->of[kind]->d);
-        h->block[kind] = (int64_t)lay.at_once;
-        h->issue[kind] = lay.cycles;
+        h->block[kind] = (int64_t)h->of->at_once[kind];
+        h->issue[kind] = h->of->cycles[kind];
     }
-    h->depth[SCORES] = veda_tree_depth(h->pt->p);
+    h->depth[SCORES] = veda_tree_depth(h->run);
     h->depth[VALUES] = 1;
-    if (!a->tree) return;
-    h->block[VALUES] = (int64_t)a->width;
-    h->issue[VALUES] = a->issue * dse_ceil(h->of[VALUES]->d / a->trees);
-    h->row_cycles = h->pt->p->v_access_cycles;
+    if (r->tree == 0) return;
+    h->block[VALUES] = (int64_t)r->tree_width;
+    h->issue[VALUES] = h->of->value_pass;
+    h->row_cycles = r->v_access_cycles;
     h->depth[VALUES] = h->depth[SCORES];
 }
 
@@ -299,51 +305,51 @@ static int64_t bounded(const struct veda_heads *h, int64_t capacity, int64_t lea
 /* E20, E21. Scores that the FIFO has no room for wait in the registers of the tree (A15). */
 static void set_softmax(struct veda_heads *h)
 {
-    const struct veda_params *p = h->pt->p;
+    const struct veda_events_reads *r = h->run->closed;
     struct veda_softmax_unit *u = &h->sfu;
-    const double tree = dse_ceil(h->depth[SCORES] / h->issue[SCORES]), latency = (double)(p->sfu_exp_cycles + p->sfu_div_cycles);
+    const double tree = dse_ceil(h->depth[SCORES] / h->issue[SCORES]), latency = r->sfu_exp_cycles + r->sfu_div_cycles;
     u->units = h->units;
     u->elements = h->group * h->length;
-    u->tile = p->sfu_fifo;
-    u->rescales = dse_min_i64(h->group, p->sfu_fifo);
-    u->exps = p->sfu_exp;
-    u->divs = p->sfu_div;
-    u->exp_latency = (double)p->sfu_exp_cycles;
+    u->tile = (int64_t)r->sfu_fifo;
+    u->rescales = dse_min_i64(h->group, u->tile);
+    u->exps = (int64_t)r->sfu_exp;
+    u->divs = (int64_t)r->sfu_div;
+    u->exp_latency = r->sfu_exp_cycles;
     u->norm_latency = latency;
-    u->sum_latency = 1 + ceil(log2((double)p->sfu_exp));
-    u->fifo_capacity = bounded(h, p->sfu_fifo + (int64_t)tree * h->block[SCORES], 0);
-    u->norm_capacity = bounded(h, p->norm_fifo, h->block[VALUES]);
+    u->sum_latency = 1 + ceil(log2(r->sfu_exp));
+    u->fifo_capacity = bounded(h, u->tile + (int64_t)tree * h->block[SCORES], 0);
+    u->norm_capacity = bounded(h, (int64_t)r->norm_fifo, h->block[VALUES]);
     u->fetched = h->spilled > 0 ? 0 : h->units;
     u->last = -1;
     u->ready = dse_sim_alloc(h->run->sim, (size_t)h->units, sizeof *u->ready);
     for (int64_t i = 0; i < h->units; i++) u->ready[i] = (double)INFINITY;
     veda_pipe_init(&u->tree, h->run->sim, h->depth[SCORES]);
     veda_pipe_init(&u->norm, h->run->sim, latency);
-    h->stage = (double)(p->softmax_passes * u->elements) / (double)dse_min_i64(u->exps, u->divs) + latency;
+    h->stage = r->softmax_passes * (double)u->elements / (double)dse_min_i64(u->exps, u->divs) + latency;
 }
 
 /* E22. */
 static void set_votes(struct veda_heads *h)
 {
-    const struct veda_point *pt = h->pt;
-    const struct veda_params *p = pt->p;
+    const struct veda_events_reads *r = h->run->closed;
+    const struct veda_kind *k = h->of;
     struct veda_vote_unit *u = &h->votes;
-    const double count = (double)p->cache.vote_bits / DSE_BITS_PER_BYTE;
-    u->drains = pt->policy->drained;
-    u->counts = pt->policy->counts;
-    u->lanes = p->vote_lanes;
+    const double count = r->vote_bits / DSE_BITS_PER_BYTE;
+    u->drains = k->policy->drained;
+    u->counts = k->policy->counts;
+    u->lanes = (int64_t)r->vote_lanes;
     u->elements = h->sfu.elements;
-    u->latency = 2 * (double)p->sfu_div_cycles;
-    u->capacity = bounded(h, p->vote_fifo * h->group, 0);
+    u->latency = 2 * r->sfu_div_cycles;
+    u->capacity = bounded(h, (int64_t)r->vote_fifo * h->group, 0);
     u->ready = dse_sim_alloc(h->run->sim, (size_t)h->units, sizeof *u->ready);
     for (int64_t i = 0; i < h->units; i++) u->ready[i] = (double)INFINITY;
-    u->loaded = pt->prefill ? h->units : 0;
+    u->loaded = k->prefill ? h->units : 0;
     if (!u->counts) return;
-    double heads = pt->batch * (pt->policy->per_head ? pt->device_kv_heads : 1 / pt->devices); /* that have counts of their own */
-    if (pt->prefill)
-        h->vote_bytes_layer = heads * count * pt->queries;
-    else if (pt->policy->per_head)
-        h->vote_bytes_unit = count * (double)h->length / (veda_group_shares(pt) ? 1 : pt->group);
+    const double heads = k->sequences * (k->policy->per_head ? k->device_kv : 1 / r->devices); /* that have counts of their own */
+    if (k->prefill)
+        h->vote_bytes_layer = heads * count * k->queries;
+    else if (k->policy->per_head)
+        h->vote_bytes_unit = count * (double)h->length / (veda_group_shares(h->run, k) ? 1 : k->shared);
     else
         h->vote_bytes_layer = heads * count * (double)h->length;
     h->vote_address = veda_region(h->run, VEDA_COUNTS_KEPT, h->vote_bytes_layer + h->vote_bytes_unit);
@@ -352,21 +358,19 @@ static void set_votes(struct veda_heads *h)
 struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_heads_spec *spec)
 {
     struct veda_heads *h = dse_sim_alloc(run->sim, 1, sizeof *h);
-    const struct veda_params *p = run->p;
     h->run = run;
     h->spec = *spec;
-    h->pt = h->of[SCORES] = spec->pt;
-    h->of[VALUES] = spec->values ? spec->values : spec->pt;
-    h->clock_ghz = p->clock_ghz;
+    h->of = spec->kind;
+    h->clock_ghz = run->closed->clock_ghz;
     h->start = dse_sim_now(run->sim);
     h->tick_actor = dse_sim_actor(run->sim, tick, h);
     h->moved_actor = dse_sim_actor(run->sim, moved, h);
     h->armed = (double)INFINITY;
     h->units = spec->simulated;
     h->length = spec->length;
-    h->group = veda_group_shares(spec->pt) ? (int64_t)spec->pt->group : 1;
-    h->serial = p->softmax == VEDA_ELEMENT_SERIAL;
-    h->overlapped = h->serial && p->drain == VEDA_DRAIN_OVERLAPPED;
+    h->group = veda_group_shares(run, h->of) ? (int64_t)h->of->shared : 1;
+    h->serial = run->closed->serial != 0;
+    h->overlapped = run->closed->overlapped != 0;
     set_array(h);
     veda_rows_init(h);
     set_softmax(h);
@@ -374,7 +378,7 @@ struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_
     h->vectors_here = h->query_bytes <= 0;
     ask_for_counts(h, 0);
     ask_for_counts(h, 1);
-    if (h->vote_bytes_layer > 0 && !h->pt->prefill)
+    if (h->vote_bytes_layer > 0 && !h->of->prefill)
         veda_move(run, h->vote_address, h->vote_bytes_layer, false, "votes", h->moved_actor, COUNTS);
     veda_rows_start(h);
     arm(h, 0);
@@ -396,6 +400,6 @@ struct veda_heads_result veda_heads_result(const struct veda_heads *h)
         r.ends.at[i] = (all - units * unit) * scale;
     }
     r.unit.at[VEDA_VOTE_BYTES] = 2 * h->vote_bytes_unit;
-    r.ends.at[VEDA_VOTE_BYTES] = h->vote_bytes_layer * (h->pt->prefill ? 1 : 2);
+    r.ends.at[VEDA_VOTE_BYTES] = h->vote_bytes_layer * (h->of->prefill ? 1 : 2);
     return r;
 }

@@ -15,7 +15,7 @@ enum veda_wait { NOTHING, ROWS, SCORE_FIFO, FIRST_WEIGHTS, WEIGHTS, STAGE, VOTES
 struct veda_heads {
     const struct veda_run *run;
     struct veda_heads_spec spec;
-    const struct veda_point *pt, *of[2]; /* pt: of the keys, and of all that both products share */
+    const struct veda_kind *of; /* the layers */
     double clock_ghz;
     dse_ps start;
     uint32_t tick_actor, moved_actor;

@@ -38,22 +38,64 @@ struct veda_layer {
     struct tiles t;
 };
 
-double veda_tree_depth(const struct veda_params *p)
+/* ---- its shape: E11 -------------------------------------------------------------------------------------------------------- */
+
+/* Matrices of a layer that come one after another: experts with work, or a head's each, of which a list has as many as all
+ * layers. */
+static double layers_of(const struct dse_oplist *list, const struct dse_op *op)
 {
-    if (p->dataflow == VEDA_ADDER_TREE) return 1 + ceil(log2((double)p->tree_width));
-    return 1 + ceil(log2((double)p->pe_columns)) + ceil(log2((double)p->pe_rows)) + ceil(log2((double)p->pe_copies));
+    if (!op->is_per_head) return (double)op->repeat;
+    for (int i = 0; i < list->n_attentions; i++) {
+        const struct dse_attention *a = &list->attention[i];
+        if (a->values_in_keys && a->is_draft == op->is_draft && op->repeat == a->layers * a->heads) return (double)a->layers;
+    }
+    return (double)op->repeat;
+}
+
+void veda_linear_shape(const struct veda_run *run, const struct dse_oplist *list, int i, struct veda_linear_shape *ret)
+{
+    const struct veda_events_reads *r = run->closed;
+    const struct dse_op *op = &list->op[i];
+    const double layers = layers_of(list, op), all = (double)op->repeat * op->copies, copies = all / layers;
+    *ret = (struct veda_linear_shape){
+        .outer = r->op.outer[i] != 0,
+        .single_pass = r->op.single_pass[i] != 0,
+        .norm = op->follows_norm,
+        .instances = layers,
+        .rows = dse_ceil(op->rows),
+        .k = (double)op->k,
+        .weight_bytes = op->weight_bytes * r->op.share[i] / layers,
+        .new_bytes = op->kv_write_bytes * r->op.kv_share[i] / layers,
+        .tiles = dse_max(1, dse_floor(copies * r->op.tiles[i] + 0.5)),
+    };
+    if (op->kv_read_bytes > 0) { /* keys and values are made of latents */
+        ret->read_bytes = op->kv_read_bytes / (all * op->rows);
+        ret->write_bytes = VEDA_ACTIVATION_BYTES * (double)op->n;
+    } else if (r->op.fits[i] == 0) {
+        ret->read_bytes = VEDA_ACTIVATION_BYTES * ret->k;
+        ret->write_bytes = VEDA_ACTIVATION_BYTES * copies * r->op.outputs[i] * r->op.share[i];
+    }
+}
+
+/* ---- pipelines --------------------------------------------------------------------------------------------------------------- */
+
+double veda_tree_depth(const struct veda_run *run)
+{
+    const struct veda_events_reads *r = run->closed;
+    if (r->tree != 0) return 1 + ceil(log2(r->tree_width));
+    return 1 + ceil(log2(r->pe_columns)) + ceil(log2(r->pe_rows)) + ceil(log2(r->pe_copies));
 }
 
 static double cycles_s(const struct veda_layer *l, double cycles)
 {
-    return cycles / (l->run->p->clock_ghz * DSE_GIGA);
+    return cycles / (l->run->closed->clock_ghz * DSE_GIGA);
 }
 
 /* E19: from the last weight to the last result; an outer product adds up in registers. */
 static double depth_s(const struct veda_layer *l)
 {
-    bool tree = !l->shape.outer || l->run->p->dataflow == VEDA_ADDER_TREE;
-    return cycles_s(l, tree ? veda_tree_depth(l->run->p) : 1);
+    const bool tree = !l->shape.outer || l->run->closed->tree != 0;
+    return cycles_s(l, tree ? veda_tree_depth(l->run) : 1);
 }
 
 static void write_out(const struct veda_layer *l, double bytes, const char *label)
@@ -82,15 +124,11 @@ static void poured(struct dse_sim *sim, void *object, uint32_t arg)
 /* E17. */
 static void pour(struct veda_layer *l)
 {
-    const struct veda_params *p = l->run->p;
-    struct veda_array array;
-    veda_array_init(&array, p);
-    bool single_pass = l->shape.outer && !array.tree && veda_lay_out(&array, l->shape.n).cycles == 1;
-    bool serial = l->shape.norm && p->softmax == VEDA_ELEMENT_SERIAL;
-    struct dse_pour_spec spec = dse_program_pour(l->run->program, &p->sampling, l->shape.weight_bytes, l->spec.pace_s);
+    const bool serial = l->shape.norm && l->run->closed->serial != 0;
+    struct dse_pour_spec spec = dse_program_pour(l->run->program, l->run->sampling, l->shape.weight_bytes, l->spec.pace_s);
     spec.work_s = l->spec.work_s;
     spec.hold_s = l->hold_s;
-    spec.gate_s = serial && single_pass ? l->norm_s : 0;
+    spec.gate_s = serial && l->shape.single_pass ? l->norm_s : 0;
     spec.resource = l->run->array;
     spec.work = l->spec.name;
     spec.id = l->spec.id;
@@ -209,17 +247,16 @@ static void step(struct dse_sim *sim, void *object, uint32_t arg)
  * tile's weights. */
 static void set_sample(struct veda_layer *l)
 {
-    const struct veda_params *p = l->run->p;
     struct tiles *t = &l->t;
     t->tiles_all = l->shape.tiles;
     t->passes_all = l->shape.rows;
     t->pass_s = l->spec.work_s / (t->tiles_all * t->passes_all);
     t->tile_bytes = (uint64_t)dse_ceil(l->shape.weight_bytes / t->tiles_all);
     t->input_bytes = (uint64_t)l->shape.read_bytes;
-    double bandwidth = dse_dram_peak(&p->dram), fill_s = (double)l->run->program->window_bytes / bandwidth;
+    double bandwidth = dse_dram_peak(l->run->dram), fill_s = (double)l->run->program->window_bytes / bandwidth;
     double passes = 2 * (PASSES_MIN + dse_ceil(fill_s / dse_max(t->pass_s, l->shape.read_bytes / bandwidth)));
     t->passes = (int64_t)(t->input_bytes > 0 ? dse_min(passes, t->passes_all) : t->passes_all);
-    double sample = p->sampling.stream_mib * DSE_MIB, each = (double)t->tile_bytes + (double)t->passes * l->shape.read_bytes;
+    double sample = l->run->sampling->stream_mib * DSE_MIB, each = (double)t->tile_bytes + (double)t->passes * l->shape.read_bytes;
     t->tiles = (int64_t)t->tiles_all;
     if (sample > 0) t->tiles = (int64_t)dse_clamp(dse_floor(sample / each), TILES_MIN, t->tiles_all);
     t->middle_s = t->pass_s;
@@ -237,7 +274,7 @@ static void tile_by_tile(struct veda_layer *l)
                                  .chunk_bytes = run->program->chunk_bytes,
                                  .stream = next_tile,
                                  .object = l};
-    feed.window_bytes = ideal ? 3 * t->tile_bytes : (uint64_t)(run->p->buffer_kib * DSE_KIB / 2) + run->program->window_bytes;
+    feed.window_bytes = ideal ? 3 * t->tile_bytes : (uint64_t)(run->closed->buffer_kib * DSE_KIB / 2) + run->program->window_bytes;
     t->weights = dse_feed_new(run->sim, &feed);
     if (t->input_bytes > 0) {
         t->inputs_at = veda_region(run, VEDA_INPUTS, (double)t->passes * (double)t->input_bytes);
@@ -261,7 +298,7 @@ static struct veda_layer_result tiled_result(const struct veda_layer *l)
     if (t->held_s > 0) r.norm_s = l->hold_s - t->held_s;
     r.data_s = (t->data_s - r.norm_s) * t->tiles_all / (double)t->tiles + t->tiles_all * passes * (t->middle_s - t->pass_s);
     double whole_s =
-        l->hold_s + (l->run->p->softmax == VEDA_STAGE ? 0 : l->norm_s); /* the norms of all rows, one after the other */
+        l->hold_s + (l->run->closed->serial == 0 ? 0 : l->norm_s); /* the norms of all rows, one after the other */
     if (whole_s > r.time_s) {
         r.norm_s += whole_s - r.time_s;
         r.time_s = whole_s;
@@ -273,16 +310,16 @@ static struct veda_layer_result tiled_result(const struct veda_layer *l)
 
 struct veda_layer *veda_layer_new(const struct veda_run *run, const struct veda_layer_spec *spec)
 {
-    const struct veda_params *p = run->p;
+    const struct veda_events_reads *r = run->closed;
     struct veda_layer *l = dse_sim_alloc(run->sim, 1, sizeof *l);
     l->run = run;
     l->spec = *spec;
     l->shape = *spec->shape;
     l->start = dse_sim_now(run->sim);
     if (l->shape.norm) {
-        l->norm_s = cycles_s(l, l->shape.rows * l->shape.k / (double)p->sfu_div);
-        l->hold_s = cycles_s(l, 2 * (double)p->sfu_div_cycles); /* square root, division */
-        if (p->softmax == VEDA_STAGE) l->hold_s += l->norm_s;
+        l->norm_s = cycles_s(l, l->shape.rows * l->shape.k / r->sfu_div);
+        l->hold_s = cycles_s(l, 2 * r->sfu_div_cycles); /* square root, division */
+        if (r->serial == 0) l->hold_s += l->norm_s;
     }
     l->actor = dse_sim_actor(run->sim, l->shape.rows > 1 ? step : poured, l);
     if (l->shape.rows > 1)

@@ -9,8 +9,8 @@
 /* Units whose keys and values are the same rows: queries of a prompt, and query heads that do not share. */
 static uint64_t home_of(const struct veda_heads *h, int64_t unit)
 {
-    if (h->pt->prefill) return 0;
-    return (uint64_t)unit / (veda_group_shares(h->pt) ? 1 : (uint64_t)h->pt->group);
+    if (h->of->prefill) return 0;
+    return (uint64_t)unit / (veda_group_shares(h->run, h->of) ? 1 : (uint64_t)h->of->shared);
 }
 
 /* The stream `index` of the feed: the vectors of a unit, where they go through the DRAM, then its keys; and its values. E24. */
@@ -92,7 +92,7 @@ static bool next_rows(void *object, uint64_t index, struct dse_feed_stream *ret)
     ret->address = h->home[kind] + home_of(h, unit) * h->homes[kind] + own_row(h, kind, unit);
     if (vectors) {
         *ret = (struct dse_feed_stream){.address = vectors_of(h, unit), .bytes = (uint64_t)h->query_bytes, .label = "vectors"};
-    } else if (h->pt->p->gather == VEDA_GATHER_ROWS) {
+    } else if (h->run->closed->rows_alone != 0) {
         ret->access_bytes = (uint64_t)h->row_bytes[kind];
         ret->place = place_of_row;
         ret->scattered = true;
@@ -126,12 +126,11 @@ void veda_rows_give_back(struct veda_heads *h)
 static void set_rows(struct veda_heads *h, enum veda_period_kind kind)
 {
     static const enum veda_region region[] = {[SCORES] = VEDA_KEYS, [VALUES] = VEDA_VALUES};
-    const struct veda_point *pt = h->of[kind];
-    const double burst = (double)pt->p->dram.burst_bytes;
-    const bool apart = pt->p->gather == VEDA_GATHER_ROWS;
-    h->row_bytes[kind] = apart ? dse_ceil(pt->row_bytes / burst) * burst : pt->row_bytes;
+    const double burst = (double)h->run->dram->burst_bytes, row = h->of->row_bytes[kind];
+    const bool apart = h->run->closed->rows_alone != 0;
+    h->row_bytes[kind] = apart ? dse_ceil(row / burst) * burst : row;
     h->stream_bytes[kind] = (uint64_t)dse_ceil((double)h->fetched * h->row_bytes[kind]);
-    h->homes[kind] = (uint64_t)dse_ceil((apart ? pt->held : (double)h->length) * h->row_bytes[kind]);
+    h->homes[kind] = (uint64_t)dse_ceil((apart ? h->of->held : (double)h->length) * h->row_bytes[kind]);
     const uint64_t n = home_of(h, h->units - 1) + 1;
     if (veda_rows_come(h, kind)) h->home[kind] = veda_region(h->run, region[kind], (double)(n * h->homes[kind]));
     const double moved = dse_ceil((double)h->stream_bytes[kind] / burst) * burst;
@@ -141,23 +140,22 @@ static void set_rows(struct veda_heads *h, enum veda_period_kind kind)
 
 void veda_rows_init(struct veda_heads *h)
 {
-    const struct veda_point *pt = h->pt;
-    const bool apart = pt->p->gather == VEDA_GATHER_ROWS;
+    const struct veda_kind *k = h->of;
     h->fetched =
-        veda_prompt_stays(pt) ? 1 : h->length; /* E24: a query of a prompt that stays on chip is met by one row that is new */
+        k->stays ? 1 : h->length; /* E24: a query of a prompt that stays on chip is met by one row that is new */
     h->resident = h->length - h->fetched;
     set_rows(h, SCORES);
     set_rows(h, VALUES);
-    bool holes = apart && pt->held > (double)h->length && pt->policy->scattered && !pt->prefill;
-    if (holes) h->places = (int64_t)pt->held;
+    const bool holes = h->run->closed->rows_alone != 0 && k->held > (double)h->length && k->policy->scattered && !k->prefill;
+    if (holes) h->places = (int64_t)k->held;
     for (int i = 0; i < VEDA_SLOTS && holes; i++) {
         h->slots[i].unit = -1;
         h->slots[i].of_row = dse_sim_alloc(h->run->sim, (size_t)h->length, sizeof *h->slots[i].of_row);
     }
     const double vector_bytes = VEDA_ACTIVATION_BYTES * (double)h->group;
-    if (veda_scores_leave(pt)) h->spilled = vector_bytes * (double)h->length;
-    if (veda_vectors_leave(h->of[SCORES])) h->query_bytes = vector_bytes * h->of[SCORES]->d;
-    if (veda_vectors_leave(h->of[VALUES])) h->output_bytes = vector_bytes * h->of[VALUES]->d;
+    if (k->scores_leave) h->spilled = vector_bytes * (double)h->length;
+    if (k->vectors_leave[SCORES]) h->query_bytes = vector_bytes * k->dim[SCORES];
+    if (k->vectors_leave[VALUES]) h->output_bytes = vector_bytes * k->dim[VALUES];
     if (h->query_bytes > 0) h->vectors = h->run->program->flight_bytes / (uint64_t)h->query_bytes + 2;
     const double vectors = dse_max((double)h->vectors * h->query_bytes, h->output_bytes);
     h->vectors_at = veda_region(h->run, VEDA_REST, dse_max(h->spilled, vectors));

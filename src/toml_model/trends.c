@@ -43,21 +43,12 @@ static bool read_metrics_of(struct toml_model *m, const struct toml_node *t, con
     return ok;
 }
 
-static bool read_trend(struct toml_model *m, const struct toml_node *t, struct diags *diags)
+static bool read_trend(struct toml_model *m, const struct field *f, const struct toml_node *t, struct diags *diags)
 {
     static const char *const keys[] = {"more", "less", "along", "where"};
-    const struct field *f = schema_find(&m->schema, t->key);
-    if (!f || (f->type != DSE_TYPE_F64 && f->type != DSE_TYPE_I64)) {
-        size_t n;
-        const char **names = known_names(m, DOMAIN_NONE, &n);
-        diags_unknown(diags, toml_key_loc(m->doc, t), m->doc->text, t->key, names, n, "[trends] is of parameters that are numbers",
-                      "%s is no parameter that can grow", t->key);
-        free(names);
-        return false;
-    }
     if (t->type != TOML_TABLE)
         return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "clock_ghz = { more = [\"tokens_per_s\"] }",
-                           "a trend is a table");
+                           "a trend is a table, or a list of tables");
     struct dse_trend trend = {.param = f->name,
                               .effect = DSE_MORE,
                               .along = string_of(m->doc, t, "along", diags),
@@ -68,10 +59,28 @@ static bool read_trend(struct toml_model *m, const struct toml_node *t, struct d
     return read_metrics_of(m, t, "less", trend, diags) && ok;
 }
 
+/* One trend, or several that hold at different points. */
+static bool read_trends_of(struct toml_model *m, const struct toml_node *t, struct diags *diags)
+{
+    const struct field *f = schema_find(&m->schema, t->key);
+    bool ok = true;
+    if (!f || (f->type != DSE_TYPE_F64 && f->type != DSE_TYPE_I64)) {
+        size_t n;
+        const char **names = known_names(m, DOMAIN_NONE, &n);
+        diags_unknown(diags, toml_key_loc(m->doc, t), m->doc->text, t->key, names, n, "[trends] is of parameters that are numbers",
+                      "%s is no parameter that can grow", t->key);
+        free(names);
+        return false;
+    }
+    if (t->type != TOML_ARRAY) return read_trend(m, f, t, diags);
+    for (size_t i = 0; i < t->n; i++) ok = read_trend(m, f, &t->children[i], diags) && ok;
+    return ok;
+}
+
 bool read_trends(struct toml_model *m, struct diags *diags)
 {
     const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "trends", TOML_TABLE, diags);
     bool ok = t || !toml_get(&m->doc->root, "trends");
-    for (size_t i = 0; t && i < t->n; i++) ok = read_trend(m, &t->children[i], diags) && ok;
+    for (size_t i = 0; t && i < t->n; i++) ok = read_trends_of(m, &t->children[i], diags) && ok;
     return ok;
 }
