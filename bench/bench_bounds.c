@@ -3,7 +3,6 @@
  * point, in the same run. Exit status 1 where one is outside. */
 #include "bench.h"
 #include "bound_boxes.h"
-#include "toml_model/toml_model.h"
 
 enum { POINTS = 24 };
 static const double slack = 1e-12; /* of what is promised */
@@ -61,9 +60,7 @@ int main(void)
 {
     size_t n;
     bool ok = true;
-    char *file = set_up(NULL) == 0 ? xasprintf("%s/examples/veda.toml", catalog_data_dir()) : NULL;
-    if (!file || !toml_model_load(file, &diags)) return 2;
-    free(file);
+    if (set_up(NULL) != 0) return 2;
     const struct model *models = registry_models(&n);
     struct bench_row row = bench_row_open(
         "the bound of a box over the closed form of a point, CPU time; of 10^8 points and metrics of each, none is outside");

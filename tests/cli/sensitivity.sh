@@ -5,7 +5,7 @@ SOURCE=$(cd "$2" && pwd)
 export COLUMNS=200 NO_COLOR=1
 says() { grep -qe "$1" "$2" || fail "\"$1\" is not in $2: $(head -n 30 "$2")"; }
 says_not() { ! grep -qe "$1" "$2" || fail "\"$1\" is in $2: $(grep -e "$1" "$2")"; }
-toml() { "$DSE" --plugin "$SOURCE/examples/veda.toml" eval veda_toml --sensitivity "$@"; }
+toml() { "$DSE" eval veda --sensitivity "$@"; }
 # A cell of the line of METRIC and OF. Quotes are gone, and what has commas of its own stands last.
 cell() { # FILE METRIC OF COLUMN
     awk -F, -v metric="$2" -v of="$3" -v column="$4" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["metric"] == metric && $at["of"] == of { print $at[column] }' "$1"
@@ -42,7 +42,7 @@ tail -n +2 one.csv | diff of_all.csv - || fail "--metric has other numbers"
 toml --format json >all.json
 [ "$(tail -n +2 all.csv | wc -l)" -eq "$(grep -c '"elasticity"' all.json)" ] || fail "csv and json differ"
 line=$(cell all.csv compute_utilization peak_ops_per_s line)
-sed -n "${line}p" "$SOURCE/examples/veda.toml" | grep -q '^peak_ops_per_s .*"2 \* machines' || fail "peak_ops_per_s is not on line $line"
+sed -n "${line}p" "$SOURCE/models/veda/veda.toml" | grep -q '^peak_ops_per_s .*"2 \* machines' || fail "peak_ops_per_s is not on line $line"
 
 # Formulas that share their terms fit; with a constant of its own in each place they are too many.
 {

@@ -16,7 +16,7 @@ static struct group_places places;
 static int load(void **state)
 {
     if (set_up(state) != 0 || !load_toml_examples(catalog_data_dir())) return -1;
-    model = registry_find("veda_toml");
+    model = registry_find("veda");
     for (const struct dse_param *p = model->desc->params; p->type != DSE_TYPE_END; p++)
         for (int g = 0; g < GROUPS; g++) {
             if (p->type != DSE_TYPE_EMBED || strcmp(p->name, group_rows[g].name) != 0) continue;

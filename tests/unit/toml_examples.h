@@ -12,8 +12,7 @@
 
 static const struct {
     const char *model, *file;
-} toml_examples[] = {{"veda_toml", "examples/veda.toml"},
-                     {"array", "examples/array.toml"},
+} toml_examples[] = {{"array", "examples/array.toml"},
                      {"tpu_v5e", "examples/tpu_v5e.toml"},
                      {"forms", "tests/data/models/forms.toml"}};
 enum { TOML_EXAMPLES = sizeof toml_examples / sizeof *toml_examples };
