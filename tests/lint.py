@@ -16,7 +16,7 @@ RECORD = "tests/lint.clean"
 FOLDERS = ("src", "include", "models", "tests", "bench", "fuzz")
 TIDY = ("src/", "models/")  # clang-tidy reads these and the headers that they include
 INCLUDED_FROM = ("include", "src", "models")
-OWN = ("rules", "links", "sentences")  # scripts of tests/, over everything at once
+OWN = ("rules", "links", "sentences", "equations")  # scripts of tests/, over everything at once
 
 
 def digest(data):
