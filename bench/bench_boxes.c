@@ -1,5 +1,5 @@
-/* The bound of a box of VEDA, whose equations are in TOML: box by box, and in blocks, with three objectives and checks, and with all
- * metrics. The boxes are the halves of random boxes of a lattice along each of its axes, as the
+/* The bound of a box of VEDA, whose equations are in TOML: box by box, and in blocks, with three objectives and checks, and with
+ * all metrics. The boxes are the halves of random boxes of a lattice along each of its axes, as the
  * exact search asks for them. CPU time. To reach: 250 ns a box with three objectives, whose parameters are known. */
 #include "bench.h"
 #include "../tests/unit/model_points.h"

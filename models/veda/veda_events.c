@@ -48,9 +48,9 @@ struct program {
     struct dse_oplist list;
     struct veda_events_reads closed;
     struct veda_seen_gives seen;
-    int64_t layers;                   /* simulated */
+    int64_t layers;                    /* simulated */
     struct stream stream[DSE_OPS_MAX]; /* by place in the list, as the next */
-    double exchange_s[DSE_OPS_MAX];   /* of one instance */
+    double exchange_s[DSE_OPS_MAX];    /* of one instance */
     struct kind kind[DSE_ATTENTIONS_MAX];
     struct dse_net *net;
     dse_ps from; /* of the exchange that goes on */

@@ -141,11 +141,11 @@ struct veda_heads_result veda_heads_result(const struct veda_heads *h);
 struct veda_plan {
     const struct veda_run *run;
     struct veda_kind kind;
-    struct dse_closed_at *unit;   /* the equations of one query (E26) */
-    int place;                    /* in the list's groups of attention */
+    struct dse_closed_at *unit; /* the equations of one query (E26) */
+    int place;                  /* in the list's groups of attention */
     struct dse_sampling sampling;
-    struct dse_lengths lengths;   /* that are simulated */
-    struct veda_tally sum, ends;  /* over the phases of layers, weighted */
+    struct dse_lengths lengths;  /* that are simulated */
+    struct veda_tally sum, ends; /* over the phases of layers, weighted */
 };
 /* The kind at `place` of the list; `whole`: as if nothing were evicted. *ret must be zero. `unit` is that of the kind alone. */
 void veda_plan_init(struct veda_plan *ret, const struct veda_run *run, const struct dse_oplist *list, int place, bool whole,

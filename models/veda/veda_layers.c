@@ -297,8 +297,7 @@ static struct veda_layer_result tiled_result(const struct veda_layer *l)
     r.time_s += t->tiles_all * passes * t->middle_s + tiles * tile_s;
     if (t->held_s > 0) r.norm_s = l->hold_s - t->held_s;
     r.data_s = (t->data_s - r.norm_s) * t->tiles_all / (double)t->tiles + t->tiles_all * passes * (t->middle_s - t->pass_s);
-    double whole_s =
-        l->hold_s + (l->run->closed->serial == 0 ? 0 : l->norm_s); /* the norms of all rows, one after the other */
+    double whole_s = l->hold_s + (l->run->closed->serial == 0 ? 0 : l->norm_s); /* the norms of all rows, one after the other */
     if (whole_s > r.time_s) {
         r.norm_s += whole_s - r.time_s;
         r.time_s = whole_s;

@@ -143,8 +143,7 @@ struct veda_heads *veda_plan_begin(const struct veda_plan *plan, const struct ve
                                    int64_t layer, uint32_t actor)
 {
     struct veda_heads_spec spec = {.kind = &plan->kind, .length = length->positions, .layer = layer, .actor = actor};
-    spec.simulated =
-        dse_lengths_heads(&plan->lengths, &plan->sampling, spec.length, 1, UNITS_MIN, veda_units(run, &plan->kind));
+    spec.simulated = dse_lengths_heads(&plan->lengths, &plan->sampling, spec.length, 1, UNITS_MIN, veda_units(run, &plan->kind));
     return veda_heads_new(run, &spec);
 }
 

@@ -141,8 +141,7 @@ static void set_rows(struct veda_heads *h, enum veda_period_kind kind)
 void veda_rows_init(struct veda_heads *h)
 {
     const struct veda_kind *k = h->of;
-    h->fetched =
-        k->stays ? 1 : h->length; /* E24: a query of a prompt that stays on chip is met by one row that is new */
+    h->fetched = k->stays ? 1 : h->length; /* E24: a query of a prompt that stays on chip is met by one row that is new */
     h->resident = h->length - h->fetched;
     set_rows(h, SCORES);
     set_rows(h, VALUES);

@@ -147,6 +147,7 @@ struct block_code {
     struct block_order order;
     struct block_node *nodes;
     struct block_rooms rooms; /* of BLOCK_POINTS_MAX numbers */
+    struct block_places_kept places;
 };
 
 struct block_code *block_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes)
@@ -181,25 +182,35 @@ void block_code_free(struct block_code *c)
 
 /* ---- running ----------------------------------------------------------------------------------------------------------------- */
 
+BLOCK_WIDE static void spread(double x, int n, double *restrict to)
+{
+    _Pragma("omp simd") for (int i = 0; i < n; i++) to[i] = x;
+}
+
+BLOCK_WIDE static void gather(const double *restrict from, const uint8_t *restrict at, int n, double *restrict to)
+{
+    _Pragma("omp simd") for (int i = 0; i < n; i++) to[i] = from[at[i]];
+}
+
 /* The numbers of an argument at the combinations of a shape: as they stand, or gathered into `to`. */
-static const double *argument(const struct block_code *c, int node, const struct block_shape *s, double *to)
+static const double *argument(struct block_code *c, int node, const struct block_shape *s, double *to)
 {
     const struct block_node *n = &c->nodes[node];
     if (n->shape == s) return n->v[0];
     if (n->shape->n == 1) {
-        for (int i = 0; i < s->n; i++) to[i] = n->v[0][0];
+        spread(n->v[0][0], s->n, to);
         return to;
     }
-    for (int i = 0; i < s->n; i++) to[i] = n->v[0][n->shape->of_point[s->point_of[i]]];
+    gather(n->v[0], block_places(&c->places, n->shape, s), s->n, to);
     return to;
 }
 
 #define EACH(value) \
-    for (int i = 0; i < n; i++) r[i] = value; \
+    _Pragma("omp simd") for (int i = 0; i < n; i++) r[i] = value; \
     break
 
 /* A division by zero is infinite, or no number. */
-__attribute__((no_sanitize("undefined"))) static void
+BLOCK_WIDE __attribute__((no_sanitize("undefined"))) static void
 operate(enum graph_op op, int n, const double *restrict a, const double *restrict b, const double *restrict c, double *restrict r)
 {
     switch (op) {
@@ -217,8 +228,11 @@ operate(enum graph_op op, int n, const double *restrict a, const double *restric
     case GRAPH_OR: EACH(a[i] != 0 || b[i] != 0 ? 1.0 : 0.0);
     case GRAPH_NEGATE: EACH(-a[i]);
     case GRAPH_SQRT: EACH(sqrt(a[i]));
+    case GRAPH_CEIL: EACH(ceil(a[i]));
+    case GRAPH_FLOOR: EACH(floor(a[i]));
     case GRAPH_CHOOSE: EACH(a[i] != 0 ? b[i] : c[i]);
-    default: EACH(graph_apply(op, a[i], b[i], c[i]));
+    default:
+        for (int i = 0; i < n; i++) r[i] = graph_apply(op, a[i], b[i], c[i]);
     }
 }
 
@@ -264,6 +278,7 @@ void block_run(struct block_code *c, struct block *b, const struct block_source 
     const uint32_t varying = block_varying(b);
     const struct block_shape *last = NULL;
     uint32_t axes = 0;
+    block_places_forget(&c->places);
     for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]); /* of the last run */
     for (int i = 0; i < c->order.n; i++) {
         const int node = c->order.list[i];

@@ -25,6 +25,38 @@ static inline int block_holder(const struct graph *g, int node)
     return g->nodes[node].op == GRAPH_RESULT ? g->nodes[node].args[0] : node;
 }
 
+/* Where the combinations of a shape are among those of another one, which has some of its axes. */
+struct block_places {
+    const struct block_shape *from, *to;
+    uint8_t at[BLOCK_POINTS_MAX];
+};
+_Static_assert(BLOCK_POINTS_MAX <= UINT8_MAX + 1, "a combination has a byte");
+enum { BLOCK_PLACES = 64 };
+/* By a number of the two shapes; forgotten where they are no longer the same. */
+struct block_places_kept {
+    struct block_places of[BLOCK_PLACES];
+};
+static inline void block_places_forget(struct block_places_kept *k)
+{
+    for (int i = 0; i < BLOCK_PLACES; i++) k->of[i].from = NULL;
+}
+static inline const uint8_t *block_places(struct block_places_kept *k, const struct block_shape *from, const struct block_shape *to)
+{
+    struct block_places *p = &k->of[(((uintptr_t)from >> 6) * 31 + ((uintptr_t)to >> 6)) % BLOCK_PLACES];
+    if (p->from == from && p->to == to) return p->at;
+    p->from = from;
+    p->to = to;
+    for (int i = 0; i < to->n; i++) p->at[i] = (uint8_t)from->of_point[to->point_of[i]];
+    return p->at;
+}
+
+/* Loops over numbers are compiled for wider machines, too. */
+#if defined __x86_64__ && defined __linux__
+#define BLOCK_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define BLOCK_WIDE
+#endif
+
 /* Rooms of one size, handed out and given back. */
 struct block_rooms {
     size_t size;

@@ -29,14 +29,6 @@ struct node {
     struct room *v[PRIMITIVE_RESULTS_MAX]; /* of a call, of each of its answers */
 };
 
-/* Where the combinations of a shape are among those of another one. */
-struct places {
-    const struct block_shape *from, *to;
-    uint8_t at[BLOCK_POINTS_MAX];
-};
-_Static_assert(BLOCK_POINTS_MAX <= UINT8_MAX + 1, "a combination has a byte");
-enum { PLACES = 64 };
-
 struct boxes_code {
     const struct graph *g;
     struct block_order order;
@@ -48,7 +40,7 @@ struct boxes_code {
     int n_axes;
     struct block_rooms rooms; /* struct room */
     struct room gathered[3];
-    struct places places[PLACES]; /* by a number of the two shapes */
+    struct block_places_kept places;
 };
 
 /* ---- rooms ------------------------------------------------------------------------------------------------------------------- */
@@ -143,16 +135,6 @@ void boxes_code_free(struct boxes_code *c)
 
 /* ---- operations -------------------------------------------------------------------------------------------------------------- */
 
-static const uint8_t *places_of(struct boxes_code *c, const struct block_shape *from, const struct block_shape *to)
-{
-    struct places *p = &c->places[(((uintptr_t)from >> 6) * 31 + ((uintptr_t)to >> 6)) % PLACES];
-    if (p->from == from && p->to == to) return p->at;
-    p->from = from;
-    p->to = to;
-    for (int i = 0; i < to->n; i++) p->at[i] = (uint8_t)from->of_point[to->point_of[i]];
-    return p->at;
-}
-
 /* One range for all combinations of a shape. */
 static const struct room *spread(const struct room *from, int n, struct room *to)
 {
@@ -176,7 +158,7 @@ static const struct room *argument(struct boxes_code *c, int node, const struct 
     const struct room *from = n->v[0];
     if (n->shape == s) return from;
     if (n->shape->n == 1) return spread(from, s->n, to);
-    const uint8_t *at = places_of(c, n->shape, s);
+    const uint8_t *at = block_places(&c->places, n->shape, s);
     to->kind = from->kind;
     to->has_none = from->has_none;
     for (int i = 0; i < s->n; i++) to->lo[i] = from->lo[at[i]], to->hi[i] = from->hi[at[i]];
@@ -213,13 +195,6 @@ static const struct room *argument(struct boxes_code *c, int node, const struct 
 
 #define IS_ONE(r) ((r->lo[i] == 1) & (r->hi[i] == 1))
 
-/* The loops over numbers, for wider machines too. */
-#if defined __x86_64__ && defined __linux__
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
-
 static bool is_above_0(const struct room *r, int n)
 {
     double others = 0;
@@ -228,8 +203,8 @@ static bool is_above_0(const struct room *r, int n)
 }
 
 /* Of plain ranges. False: it is none of these operations. */
-WIDE static bool operate_plain(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
-                               struct room *restrict r)
+BLOCK_WIDE static bool operate_plain(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                                     struct room *restrict r)
 {
     double infinite = 0, negative = 0;
     switch (op) {
@@ -253,8 +228,8 @@ WIDE static bool operate_plain(enum graph_op op, int n, const struct room *restr
 #define TRUTH(surely, maybe) EXACT((surely) ? 1.0 : 0.0, (maybe) ? 1.0 : 0.0)
 
 /* Of finite ranges. */
-WIDE static bool operate_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
-                                struct room *restrict r)
+BLOCK_WIDE static bool operate_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                                      struct room *restrict r)
 {
     double infinite = 0, negative = 0;
     switch (op) {
@@ -379,7 +354,7 @@ static void compute(struct boxes_code *c, int node, const struct boxes_source *s
 void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source *source)
 {
     const uint32_t varying = block_varying(b);
-    for (int i = 0; i < PLACES; i++) c->places[i].from = NULL;
+    block_places_forget(&c->places);
     for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]); /* of the last run */
     for (int i = 0; i < c->n_axes; i++) c->shapes[i] = block_shape(b, c->axes[i] & varying);
     for (int i = 0; i < c->order.n; i++) {

@@ -277,6 +277,7 @@ static struct dse_shortage in_unit(struct dimension d, double needed, double the
         {{{[DIM_BYTE] = 2}}, DSE_GIB, DSE_GIB, "GiB"}, {{{[DIM_BYTE] = 2}}, DSE_MIB, DSE_MIB, "MiB"},
         {{{[DIM_BYTE] = 2}}, 0, DSE_KIB, "KiB"},       {{{[DIM_SECOND] = 2}}, 0, 1e-6, "us"},
         {{{[DIM_METRE] = 4}}, 0, 1e-6, "mm2"},         {{{[DIM_BYTE] = 2, [DIM_SECOND] = -2}}, 0, 1e9, "GB/s"},
+        {{{[DIM_METRE] = 2}}, 0, 1e-3, "mm"},          {{{[DIM_SECOND] = -2}}, 0, 1e9, "GHz"},
     };
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (dimension_same(units[i].dim, d) && needed >= units[i].least)

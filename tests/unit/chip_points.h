@@ -12,38 +12,23 @@
 #include "model_points.h"
 
 #include "lad/lad.h"
-#include "veda/veda.h"
-
-enum { CHIP_SETTINGS = 24 };
+#include "by_name.h"
 
 /* The published point with "tiles=96 batch=1" said of it. */
-static inline void chip_params(const char *model, const char *settings, void *ret)
+static inline struct point chip_point(const char *model, const char *settings)
 {
-    char *text = xasprintf("%s%s", strcmp(model, "lad") == 0 ? LAD_AS_PUBLISHED : VEDA_AS_PUBLISHED, settings),
-         *list[CHIP_SETTINGS];
-    const size_t n = settings_split(text, list, CHIP_SETTINGS);
-    const struct model *m = registry_find(model);
-    struct one o;
-    bool ok = one_init(&o, m, list, n);
-    diags_print(&diags, stderr, false);
-    assert_true(ok);
-    memcpy(ret, space_fixed(o.space), m->desc->params_size);
-    one_release(&o);
+    char *text = xasprintf("%s%s", strcmp(model, "lad") == 0 ? LAD_AS_PUBLISHED : VEDA_AS_PUBLISHED, settings);
+    const struct point p = point_of(model, text);
     free(text);
+    return p;
 }
 
 static inline struct lad_params lad_params_of(const char *settings)
 {
-    struct lad_params p;
-    chip_params("lad", settings, &p);
-    return p;
-}
-
-static inline struct veda_params veda_params_of(const char *settings)
-{
-    struct veda_params p;
-    chip_params("veda", settings, &p);
-    return p;
+    const struct point p = chip_point("lad", settings);
+    struct lad_params ret;
+    memcpy(&ret, p.params, sizeof ret);
+    return ret;
 }
 
 static inline struct lad_metrics lad_metrics_of(const char *settings)
@@ -56,14 +41,10 @@ static inline struct lad_metrics lad_metrics_of(const char *settings)
     return m;
 }
 
-static inline struct veda_metrics veda_metrics_of(const char *settings)
+static inline struct named veda_metrics_of(const char *settings)
 {
-    struct veda_params p = veda_params_of(settings);
-    const char *why = dse_model_veda.check(&p);
-    if (why) fail_msg("veda %s: %s", settings, why);
-    struct veda_metrics m;
-    dse_model_veda.estimate(&p, &m, NULL);
-    return m;
+    const struct point p = chip_point("veda", settings);
+    return estimate(&p);
 }
 
 static inline void assert_near(const char *what, double is, double wanted, double relative)

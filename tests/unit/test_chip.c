@@ -226,18 +226,16 @@ static void die__of_more_bandwidth_is_never_smaller(void **state)
 static void refused(const char *model, const char *settings, const char *why_part, double needed, double there, const char *unit)
 {
     const struct dse_model *m = registry_find(model)->desc;
-    void *p = xcalloc(1, m->params_size);
-    chip_params(model, settings, p);
-    const char *why = m->check(p);
+    const struct point p = chip_point(model, settings);
+    const char *why = m->check(p.params);
     if (!why || !strstr(why, why_part)) fail_msg("%s %s: %s", model, settings, why ? why : "feasible");
     struct dse_shortage s = {0};
-    assert_true(m->shortage(p, why, &s) == (unit != NULL));
+    assert_true(m->shortage(p.params, why, &s) == (unit != NULL));
     if (unit) {
         assert_near("what it needs", s.needed, needed, 1e-3);
         assert_near("what is there", s.there, there, 1e-3);
         assert_string_equal(s.unit, unit);
     }
-    free(p);
 }
 
 static void models__refuse_what_no_die_has_with_numbers(void **state)
@@ -261,10 +259,10 @@ static void area__is_the_sum_of_its_parts_and_says_what_is_not_priced(void **sta
 {
     (void)state;
     struct lad_metrics l = lad_metrics_of(""), core = lad_metrics_of("area=core");
-    struct veda_metrics v = veda_metrics_of(""), eight = veda_metrics_of("devices=8");
+    struct named v = veda_metrics_of(""), eight = veda_metrics_of("devices=8");
     assert_near("LAD's area", l.common.area_mm2, l.core_mm2 + l.phy_mm2 + l.noc_mm2, 1e-12);
-    assert_near("VEDA's area", v.common.area_mm2, v.core_mm2 + v.phy_mm2, 1e-12);
-    assert_near("eight chips", eight.common.area_mm2, 8 * v.common.area_mm2, 1e-12);
+    assert_near("VEDA's area", v.area_mm2, v.core_mm2 + v.phy_mm2, 1e-12);
+    assert_near("eight chips", eight.area_mm2, 8 * v.area_mm2, 1e-12);
     assert_true(core.common.area_mm2 == l.core_mm2 && core.phy_mm2 == 0 && core.noc_mm2 == 0 && v.noc_mm2 == 0);
     assert_near("one tile has no network", lad_metrics_of("tiles=1 batch=2").noc_mm2, 0, 0);
     struct lad_params fast = lad_params_of("clock_ghz=1.4"), published = lad_params_of("");

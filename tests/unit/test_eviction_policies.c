@@ -6,6 +6,8 @@
 
 #include "dse_config.h"
 
+#include <dse/units.h>
+
 static void rows__say_what_they_do(void **state)
 {
     (void)state;
@@ -43,9 +45,9 @@ static void lists__are_the_rows(void **state)
     assert_null(names[n]);
     assert_null(choices[machines]);
     /* What users and files of settings say already keeps its place. */
-    assert_int_equal(eviction_named("voting"), 1);
-    assert_int_equal(eviction_named("h2o"), 2);
-    assert_int_equal(eviction_named("window"), 3);
+    assert_string_equal(choices[1], "voting");
+    assert_string_equal(choices[2], "h2o");
+    assert_string_equal(choices[3], "window");
     const struct field *f = schema_find(&registry_find("veda")->params, "eviction");
     assert_true(f->choices == choices);
 }
@@ -107,24 +109,29 @@ static void a_new_row__is_measured_like_any_other(void **state)
     assert_true(rows[0].retained_mass.mean == rows[2].retained_mass.mean); /* it leaves what the window leaves */
 }
 
-/* VEDA asks the traits: counts of a layer cost what voting's cost, and are taken in one pass like h2o's. */
-static void a_new_row__costs_veda_what_its_traits_say(void **state)
+/* VEDA asks the traits: counts of a layer are one for each position, those by KV head one for each head; what is drained is counted
+ * in a second pass. */
+static void policies__cost_veda_what_their_traits_say(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("llm=llama3-8b", "pe_copies=4", NULL), h2o = p;
-    struct veda_point pt;
-    struct veda_attention a[3];
-    h2o.cache.eviction = eviction_named("h2o");
-    veda_point_init(&pt, &p);
-    assert_string_equal(pt.policy->name, "voting");
-    veda_attention_at(&pt, &a[0]);
-    pt.policy = &ours.traits;
-    veda_attention_at(&pt, &a[1]);
-    veda_point_init(&pt, &h2o);
-    veda_attention_at(&pt, &a[2]);
-    assert_true(a[1].vote_bytes == a[0].vote_bytes && a[2].vote_bytes > a[0].vote_bytes);
-    assert_true(a[0].scores.vote_s > 0 && a[1].scores.vote_s == 0 && a[2].scores.vote_s == 0);
-    assert_true(a[1].values.vote_s == a[0].values.vote_s);
+    for (const struct eviction_policy *row = eviction_policies; row->traits.name; row++) {
+        const struct dse_eviction *t = &row->traits;
+        if (!row->machine || t->selects || t->reads_part) continue;
+        char *eviction = xasprintf("eviction=%s", t->name);
+        struct point p = point_with("llm=llama3-8b", "pe_copies=8", "sfu_exp=16", "sfu_div=16", "bandwidth_gbs=1024", eviction,
+                                    NULL),
+                     fast = p;
+        set(&fast, "vote_lanes", 16);
+        const struct named m = estimate(&p), n = estimate(&fast);
+        const double counts = t->counts ? (t->per_head ? 8 : 1) * 32. * m.cached_positions * 2 * 2 : 0;
+        assert_near(m.vote_mib * DSE_MIB, counts, 1e-12);
+        assert_true((m.vote_exposed_us > 0) == t->counts && n.vote_exposed_us < 1e-9);
+        free(eviction);
+    }
+    struct point voting = point_with("llm=llama3-8b", "pe_copies=8", "sfu_exp=16", "sfu_div=16", "bandwidth_gbs=1024", NULL),
+                 h2o = voting;
+    choose(&h2o, "eviction", "h2o");
+    assert_near(estimate(&voting).vote_exposed_us, 2 * estimate(&h2o).vote_exposed_us, 0.01);
 }
 
 int main(void)
@@ -134,7 +141,7 @@ int main(void)
         cmocka_unit_test(lists__are_the_rows),
         cmocka_unit_test(the_documentation__names_every_policy),
         cmocka_unit_test(a_new_row__is_measured_like_any_other),
-        cmocka_unit_test(a_new_row__costs_veda_what_its_traits_say),
+        cmocka_unit_test(policies__cost_veda_what_their_traits_say),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

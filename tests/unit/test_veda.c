@@ -7,12 +7,10 @@
 static const double weights = 32 * (4. * 4096 * 4096 + 3. * 4096 * 11008) + 4096. * 32000;
 enum { HEADS = 32 * 32, KV_BYTES = 2 * 32 * 4096 * 2 };
 
-static struct dse_breakdown parts_of(const struct veda_params *p)
+static struct dse_breakdown parts_of(const struct point *p)
 {
-    struct veda_metrics m;
     struct dse_breakdown b = {0};
-    assert_null(dse_model_veda.check(p));
-    dse_model_veda.estimate(p, &m, &b);
+    estimate_parts(p, &b);
     return b;
 }
 
@@ -21,16 +19,16 @@ static struct dse_breakdown parts_of(const struct veda_params *p)
 static void bytes__of_a_step_are_weights_keys_values_and_votes(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("context=1000", NULL); /* 500 of them cached */
-    struct veda_metrics m = estimate(&p);
+    struct point p = point_with("context=1000", NULL); /* 500 of them cached */
+    struct named m = estimate(&p);
     double votes = 32 * 500 * 4, read = 500. * KV_BYTES;
-    assert_near(m.common.dram_mib * DSE_MIB, 2 * weights + read + KV_BYTES + votes, 1e-12);
+    assert_near(m.dram_mib * DSE_MIB, 2 * weights + read + KV_BYTES + votes, 1e-12);
     assert_near(m.weights_mib * DSE_MIB, 2 * weights, 1e-12);
     assert_near(m.kv_mib * DSE_MIB, read, 1e-12);
     assert_near(m.vote_mib * DSE_MIB, votes, 1e-12);
-    p.workload.weight_bits = 4;
-    p.workload.kv_bits = 8;
-    assert_near(estimate(&p).common.dram_mib * DSE_MIB, weights / 2 + (read + KV_BYTES) / 2 + votes, 1e-12);
+    set(&p, "weight_bits", 4);
+    set(&p, "kv_bits", 8);
+    assert_near(estimate(&p).dram_mib * DSE_MIB, weights / 2 + (read + KV_BYTES) / 2 + votes, 1e-12);
 }
 
 /* However the array is built, it does the same work. */
@@ -42,14 +40,14 @@ static void work__is_that_of_the_llm_on_any_machine(void **state)
                                               {"dataflow=adder-tree", "softmax=stage"},
                                               {"clock_ghz=3", "devices=8"}};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-        struct veda_params p = params_with(machines[i][0], machines[i][1], NULL);
+        struct point p = point_with(machines[i][0], machines[i][1], NULL);
         struct dse_breakdown b = parts_of(&p);
         double ops = 0;
         for (int k = 0; k < b.n; k++)
             if (b.part[k].depth == 0) ops += b.part[k].ops;
         assert_near(ops, 2 * weights + 4. * 4096 * 32 * 512, 1e-12);
-        struct veda_metrics m = estimate(&p);
-        assert_near(m.matmul_gops * 1e9 * m.common.latency_us * 1e-6, ops, 1e-12);
+        struct named m = estimate(&p);
+        assert_near(m.matmul_gops * 1e9 * m.latency_us * 1e-6, ops, 1e-12);
     }
 }
 
@@ -58,56 +56,56 @@ static void work__is_that_of_the_llm_on_any_machine(void **state)
 static void limit__much_bandwidth_leaves_the_cycles(void **state)
 {
     (void)state;
-    struct veda_params p = DEFAULTS;
-    set_bandwidth(&p, 1e12);
-    struct veda_metrics m = estimate(&p);
-    assert_near(m.common.latency_us, (weights / 128 + 2. * HEADS * 512) / 1e3, 1e-9);
-    assert_near(m.common.compute_utilization, 1, 1e-9);
-    assert_int_equal(m.common.bound, DSE_BOUND_COMPUTE);
+    struct point p = DEFAULTS;
+    set(&p, "bandwidth_gbs", 1e12);
+    struct named m = estimate(&p);
+    assert_near(m.latency_us, (weights / 128 + 2. * HEADS * 512) / 1e3, 1e-9);
+    assert_near(m.compute_utilization, 1, 1e-9);
+    assert_string_equal(m.bound, "compute");
 }
 
 static void limit__a_fast_chip_leaves_the_bytes(void **state)
 {
     (void)state;
-    struct veda_params p = DEFAULTS;
-    p.clock_ghz = 1e9;
-    struct veda_metrics m = estimate(&p);
-    assert_near(m.common.latency_us, m.common.dram_mib * DSE_MIB / 256e9 * 1e6, 1e-9);
-    assert_near(m.common.dram_utilization, 1, 1e-9);
-    assert_int_equal(m.common.bound, DSE_BOUND_DRAM);
+    struct point p = DEFAULTS;
+    set(&p, "clock_ghz", 1e9);
+    struct named m = estimate(&p);
+    assert_near(m.latency_us, m.dram_mib * DSE_MIB / 256e9 * 1e6, 1e-9);
+    assert_near(m.dram_utilization, 1, 1e-9);
+    assert_string_equal(m.bound, "dram");
 }
 
 /* 256 bytes a cycle for 128 PEs: the published chip needs as long to read as to multiply. */
 static void design__is_balanced(void **state)
 {
     (void)state;
-    struct veda_params p = DEFAULTS;
-    struct veda_metrics m = estimate(&p);
-    assert_near(m.common.compute_utilization, 1, 1e-4);
-    assert_near(m.common.dram_utilization, 1, 1e-4);
+    struct point p = DEFAULTS;
+    struct named m = estimate(&p);
+    assert_near(m.compute_utilization, 1, 1e-4);
+    assert_near(m.dram_utilization, 1, 1e-4);
     assert_near(m.array_utilization, 1, 1e-12);
 }
 
 static void rows__of_a_group_are_fetched_once_or_by_every_head(void **state)
 {
     (void)state;
-    struct veda_params shared = params_with("llm=llama3-8b", NULL), apart = params_with("llm=llama3-8b", "sharing=nothing", NULL);
-    struct veda_metrics a = estimate(&shared), b = estimate(&apart);
+    struct point shared = point_with("llm=llama3-8b", NULL), apart = point_with("llm=llama3-8b", "sharing=nothing", NULL);
+    struct named a = estimate(&shared), b = estimate(&apart);
     assert_near(a.kv_mib * DSE_MIB, 512. * 2 * 32 * 8 * 128 * 2, 1e-12);
     assert_near(b.kv_mib, 4 * a.kv_mib, 1e-12);
-    assert_near(a.common.attention_us, b.common.attention_us, 1e-3); /* four queries a row take four cycles either way */
-    assert_true(a.common.energy_mj < b.common.energy_mj);
+    assert_near(a.attention_us, b.attention_us, 1e-3); /* four queries a row take four cycles either way */
+    assert_true(a.energy_mj < b.energy_mj);
 }
 
 /* Rows of 256 bytes, scattered: whole bursts, and less than the stream. */
 static void gather__of_rows_is_slower_than_a_stream(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("gather=rows", NULL), stream = DEFAULTS;
-    double efficiency = dse_dram_efficiency(&p.dram, 256);
+    struct point p = point_with("gather=rows", NULL), stream = DEFAULTS;
+    double efficiency = dse_dram_efficiency(dram_of(&p), 256);
     assert_true(efficiency < 1);
-    assert_near(estimate(&p).common.attention_us * efficiency, estimate(&stream).common.attention_us, 1e-3);
-    p.workload.kv_bits = 3; /* 48 bytes: one and a half bursts */
+    assert_near(estimate(&p).attention_us * efficiency, estimate(&stream).attention_us, 1e-3);
+    set(&p, "kv_bits", 3); /* 48 bytes: one and a half bursts */
     assert_near(estimate(&p).kv_mib * DSE_MIB, 512. * 2 * HEADS * 64, 1e-12);
 }
 
@@ -116,48 +114,48 @@ static void gather__of_rows_is_slower_than_a_stream(void **state)
 static void eviction__keeps_the_rounded_ratio_of_the_prompt(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("generate=100", "eviction_ratio=0.2", NULL);
+    struct point p = point_with("generate=100", "eviction_ratio=0.2", NULL);
     assert_true(estimate(&p).cached_positions == 102); /* 102.4 */
-    p.cache.eviction_ratio = 0.05;                     /* 25.6, below the reserved length */
+    set(&p, "eviction_ratio", 0.05);                   /* 25.6, below the reserved length */
     assert_true(estimate(&p).cached_positions == 32);
-    p.cache.eviction = eviction_named("window");
+    choose(&p, "eviction", "window");
     assert_true(estimate(&p).cached_positions == 26);
-    p.cache.cache_length = 560; /* the cache grows to 560 in 48 steps and stays */
+    set(&p, "cache_length", 560); /* the cache grows to 560 in 48 steps and stays */
     assert_near(estimate(&p).cached_positions, (48 * (512 + 24.5) + 52 * 560) / 100, 1e-12);
-    p.cache.cache_length = 4000; /* never reached */
+    set(&p, "cache_length", 4000); /* never reached */
     assert_near(estimate(&p).cached_positions, 512 + 50.5, 1e-12);
-    p.cache.boundary = DSE_CACHE_AS_LISTED;
+    choose(&p, "boundary", "as-listed");
     assert_true(estimate(&p).cached_positions == 512);
-    p.request.generate = 0;
-    p.cache.cache_length = 0;
-    p.cache.boundary = DSE_CACHE_BULK;
-    p.cache.eviction_ratio = 0.5;
+    set(&p, "generate", 0);
+    set(&p, "cache_length", 0);
+    choose(&p, "boundary", "bulk");
+    set(&p, "eviction_ratio", 0.5);
     assert_true(estimate(&p).cached_positions == 512); /* of the context, 1024 */
 }
 
 static void eviction__policies_differ_in_traffic_alone(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("llm=llama3-8b", NULL);
-    struct veda_metrics voting = estimate(&p);
-    p.cache.eviction = eviction_named("h2o");
-    struct veda_metrics h2o = estimate(&p);
-    p.cache.eviction = eviction_named("window");
-    struct veda_metrics window = estimate(&p);
+    struct point p = point_with("llm=llama3-8b", NULL);
+    struct named voting = estimate(&p);
+    choose(&p, "eviction", "h2o");
+    struct named h2o = estimate(&p);
+    choose(&p, "eviction", "window");
+    struct named window = estimate(&p);
     assert_near(h2o.vote_mib, 8 * voting.vote_mib, 1e-12); /* one for each KV head */
     assert_true(window.vote_mib == 0);
-    assert_near(voting.common.dram_mib - voting.vote_mib, window.common.dram_mib, 1e-12);
-    assert_near(h2o.common.dram_mib - h2o.vote_mib, window.common.dram_mib, 1e-12);
-    assert_true(window.common.energy_mj < voting.common.energy_mj && voting.common.energy_mj < h2o.common.energy_mj);
+    assert_near(voting.dram_mib - voting.vote_mib, window.dram_mib, 1e-12);
+    assert_near(h2o.dram_mib - h2o.vote_mib, window.dram_mib, 1e-12);
+    assert_true(window.energy_mj < voting.energy_mj && voting.energy_mj < h2o.energy_mj);
 }
 
 static void eviction__of_nothing_costs_the_votes(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("eviction_ratio=1", NULL), none = params_with("eviction=none", NULL);
-    struct veda_metrics a = estimate(&p), b = estimate(&none);
-    assert_near(a.common.dram_mib - b.common.dram_mib, a.vote_mib, 1e-9);
-    assert_near(a.common.latency_us, b.common.latency_us, 1e-5);
+    struct point p = point_with("eviction_ratio=1", NULL), none = point_with("eviction=none", NULL);
+    struct named a = estimate(&p), b = estimate(&none);
+    assert_near(a.dram_mib - b.dram_mib, a.vote_mib, 1e-9);
+    assert_near(a.latency_us, b.latency_us, 1e-5);
     assert_true(b.eviction_speedup == 1 && a.eviction_speedup <= 1);
 }
 
@@ -166,17 +164,17 @@ static void eviction__of_nothing_costs_the_votes(void **state)
 static void prefill__is_as_many_gemvs_and_half_the_square(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("phase=prefill", "eviction=none", "context=512", "bandwidth_gbs=100000", NULL);
+    struct point p = point_with("phase=prefill", "eviction=none", "context=512", "bandwidth_gbs=100000", NULL);
     double head = 4096. * 32000;
     double linear_us = (512 * (weights - head) + head) / 128 / 1e3, pairs = 512 * 513 / 2;
-    struct veda_metrics m = estimate(&p);
+    struct named m = estimate(&p);
     assert_near(m.linear_us, linear_us, 1e-9);
-    assert_near(m.common.attention_us, 2 * HEADS * pairs / 1e3, 1e-9);
-    assert_near(m.common.tokens_per_s, 512 / (m.common.latency_us * 1e-6), 1e-12);
-    p.causal = VEDA_COMPUTED;
-    assert_near(estimate(&p).common.attention_us, 2. * HEADS * 512 * 512 / 1e3, 1e-9);
+    assert_near(m.attention_us, 2 * HEADS * pairs / 1e3, 1e-9);
+    assert_near(m.tokens_per_s, 512 / (m.latency_us * 1e-6), 1e-12);
+    choose(&p, "causal", "computed");
+    assert_near(estimate(&p).attention_us, 2. * HEADS * 512 * 512 / 1e3, 1e-9);
     assert_near(estimate(&p).scores_utilization, pairs / (512 * 512), 1e-12);
-    assert_near(equations(&p).causal_share, pairs / (512 * 512), 1e-12);
+    assert_near(equation(&p, "causal_share"), pairs / (512 * 512), 1e-12);
 }
 
 /* Keys and values of a head stay in half of the buffer, 128 KiB, up to 256 positions; a longer prompt reads them for every query.
@@ -184,68 +182,70 @@ static void prefill__is_as_many_gemvs_and_half_the_square(void **state)
 static void prefill__reads_a_cache_that_fits_the_buffer_once(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("phase=prefill", "eviction=none", "context=256", NULL);
+    struct point p = point_with("phase=prefill", "eviction=none", "context=256", NULL);
     assert_near(estimate(&p).kv_mib * 256 * DSE_MIB, 256. * KV_BYTES, 1e-12);
-    p.workload.context = 257;
+    set(&p, "context", 257);
     assert_near(estimate(&p).kv_mib * 257 * DSE_MIB, 257. * 258 / 2 * KV_BYTES, 1e-12);
-    p.buffer_kib = 1024;
+    set(&p, "buffer_kib", 1024);
     assert_near(estimate(&p).kv_mib * 257 * DSE_MIB, 257. * KV_BYTES, 1e-12);
 }
 
 static void batch__shares_weights_and_nothing_else(void **state)
 {
     (void)state;
-    struct veda_params one = DEFAULTS, four = params_with("batch=4", "buffer_kib=1024", NULL);
-    one.buffer_kib = 1024;
-    struct veda_metrics a = estimate(&one), b = estimate(&four);
+    struct point one = DEFAULTS, four = point_with("batch=4", "buffer_kib=1024", NULL);
+    set(&one, "buffer_kib", 1024);
+    struct named a = estimate(&one), b = estimate(&four);
     assert_near(b.weights_mib, a.weights_mib / 4, 1e-12);
     assert_near(b.kv_mib, a.kv_mib, 1e-12);
-    assert_near(b.common.dram_mib - b.weights_mib, a.common.dram_mib - a.weights_mib, 1e-9);
-    assert_near(b.common.latency_us, 4 * a.common.latency_us, 1e-3); /* the array is busy already */
+    assert_near(b.dram_mib - b.weights_mib, a.dram_mib - a.weights_mib, 1e-9);
+    assert_near(b.latency_us, 4 * a.latency_us, 1e-3); /* the array is busy already */
 }
 
 static void devices__divide_the_work_and_add_up(void **state)
 {
     (void)state;
-    struct veda_params one = DEFAULTS, two = params_with("devices=2", NULL), eight = params_with("devices=8", NULL);
-    struct veda_metrics a = estimate(&one), b = estimate(&two), c = estimate(&eight);
-    assert_near(b.common.tokens_per_s, 2 * a.common.tokens_per_s, 1e-9);
-    assert_near(b.common.energy_mj, a.common.energy_mj, 1e-9);
-    assert_near(b.common.area_mm2, 2 * a.common.area_mm2, 1e-12);
+    struct point one = DEFAULTS, two = point_with("devices=2", NULL), eight = point_with("devices=8", NULL);
+    struct named a = estimate(&one), b = estimate(&two), c = estimate(&eight);
+    assert_near(b.tokens_per_s, 2 * a.tokens_per_s, 1e-9);
+    assert_near(b.energy_mj, a.energy_mj, 1e-9);
+    assert_near(b.area_mm2, 2 * a.area_mm2, 1e-12);
     /* 22016 / 8 outputs fill 21.5 times 128 PEs, and 32000 / 8 fill 31.25: the array takes whole passes. */
     double padded_us = (32 * 4096 * 0.5 + 4096 * 0.75) / 1e3;
-    assert_near(c.common.latency_us, a.common.latency_us / 8 + padded_us, 1e-6);
-    eight.exchange_us = 3;
-    assert_near(estimate(&eight).common.latency_us - c.common.latency_us, 2 * 32 * 3, 1e-6);
-    struct veda_params five = params_with("devices=5", NULL); /* seven of 32 heads on the device with most */
-    assert_near(estimate(&five).common.attention_us, a.common.attention_us * 7 / 32, 1e-3);
-    assert_near(estimate(&five).common.dram_mib, a.common.dram_mib, 1e-12);
+    assert_near(c.latency_us, a.latency_us / 8 + padded_us, 1e-6);
+    set(&eight, "exchange_us", 3);
+    assert_near(estimate(&eight).latency_us - c.latency_us, 2 * 32 * 3, 1e-6);
+    struct point five = point_with("devices=5", NULL); /* seven of 32 heads on the device with most */
+    assert_near(estimate(&five).attention_us, a.attention_us * 7 / 32, 1e-3);
+    assert_near(estimate(&five).dram_mib, a.dram_mib, 1e-12);
+}
+
+static double buffer_w(const struct point *p)
+{
+    return estimate(p).chip_power_w * equation(p, "buffer_power_percent") / 100;
 }
 
 static void chip__is_table_1_scaled(void **state)
 {
     (void)state;
-    struct veda_params p = DEFAULTS;
-    struct veda_chip chip, other;
-    veda_chip_at(&p, &chip);
-    assert_near(chip.total_mm2, 1.058, 1e-12);
-    assert_near(chip.total_w, 0.37526, 1e-12);
-    p.pe_copies = 6;
-    p.clock_ghz = 0.5;
-    veda_chip_at(&p, &other);
-    assert_near(other.total_mm2, 1.058 + 2 * 0.493, 1e-12);
-    assert_near(other.total_w, (0.37526 + 2 * 0.17564) / 2, 1e-12);
-    p = params_with("technology=22nm", NULL);
-    veda_chip_at(&p, &other);
-    assert_near(other.total_mm2, 1.058 * 0.22 / 0.35, 1e-12);
-    assert_near(other.total_w, 0.37526 * 0.3 / 0.37, 1e-12);
-    p = params_with("sram=cacti-28nm-hp-1rw", NULL);
-    veda_chip_at(&p, &other);
-    assert_true(other.power_w[VEDA_BUFFER] > chip.power_w[VEDA_BUFFER] &&
-                other.power_w[VEDA_BUFFER] < 1.6 * chip.power_w[VEDA_BUFFER]);
-    p.vote_fifo = 0;
-    veda_chip_at(&p, &other);
-    assert_true(other.area_mm2[VEDA_VOTING_ENGINE] == 0);
+    struct point p = point_with("eviction=none", NULL);
+    const double published_w = buffer_w(&p);
+    assert_near(estimate(&p).area_mm2, 1.058, 1e-12);
+    assert_near(estimate(&p).chip_power_w, 0.37526, 1e-12);
+    assert_near(equation(&p, "pe_area_percent"), 100 * 0.493 / 1.058, 1e-12);
+    assert_near(equation(&p, "pe_power_percent"), 100 * 0.17564 / 0.37526, 1e-12);
+    set(&p, "pe_copies", 6);
+    set(&p, "clock_ghz", 0.5);
+    assert_near(estimate(&p).area_mm2, 1.058 + 2 * 0.493, 1e-12);
+    assert_near(estimate(&p).chip_power_w, (0.37526 + 2 * 0.17564) / 2, 1e-12);
+    p = point_with("technology=22nm", NULL);
+    assert_near(estimate(&p).area_mm2, 1.058 * 0.22 / 0.35, 1e-12);
+    assert_near(estimate(&p).chip_power_w, 0.37526 * 0.3 / 0.37, 1e-12);
+    p = point_with("eviction=none", "sram=cacti-28nm-hp-1rw", NULL);
+    assert_true(buffer_w(&p) > published_w && buffer_w(&p) < 1.6 * published_w);
+    assert_true(equation(&p, "vote_area_percent") > 0);
+    set(&p, "vote_fifo", 0);
+    assert_true(equation(&p, "vote_area_percent") == 0);
 }
 
 /* ---- what is refused --------------------------------------------------------------------------------------------------------- */
@@ -273,13 +273,13 @@ static void check__says_why_a_point_is_refused(void **state)
         {"technology=stillmaker-hp-20nm-1.0v", NULL, "the technology's scaling method does not cover 28 nm, the node of Table I"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct veda_params p = params_with(bad[i].a, bad[i].b, NULL);
-        const char *why = dse_model_veda.check(&p);
+        struct point p = point_with(bad[i].a, bad[i].b, NULL);
+        const char *why = p.model->desc->check(p.params);
         if (!why) fail_msg("%s is not refused", bad[i].a);
         assert_string_equal(why, bad[i].why);
     }
-    struct veda_params p = params_with("eviction_ratio=0", "eviction=none", NULL);
-    assert_null(dse_model_veda.check(&p));
+    struct point p = point_with("eviction_ratio=0", "eviction=none", NULL);
+    assert_null(p.model->desc->check(p.params));
 }
 
 /* ---- published --------------------------------------------------------------------------------------------------------------- */
@@ -287,27 +287,32 @@ static void check__says_why_a_point_is_refused(void **state)
 static void published__numbers_come_out(void **state)
 {
     (void)state;
-    struct veda_params lo = params_with("generate=128", "eviction_ratio=0.5", NULL),
-                       hi = params_with("generate=1024", "eviction_ratio=0.2", NULL),
-                       full = params_with("generate=1024", "eviction=none", NULL);
+    struct point lo = point_with("generate=128", "eviction_ratio=0.5", NULL),
+                 hi = point_with("generate=1024", "eviction_ratio=0.2", NULL),
+                 full = point_with("generate=1024", "eviction=none", NULL);
     assert_true(fabs(estimate(&lo).eviction_speedup - 2.3) < 0.05 && fabs(estimate(&hi).eviction_speedup - 10.0) < 0.05);
-    struct veda_metrics m = estimate(&full);
-    assert_true(fabs(m.common.tokens_per_s - 18.6) < 0.05);
-    assert_true(fabs(equations(&full).linear_gops / 245 - 1) < 0.01);
-    struct veda_params flexible = params_with("generate=1024", "eviction=none", "softmax=stage", NULL),
-                       tree = params_with("generate=1024", "eviction=none", "softmax=stage", "dataflow=adder-tree", NULL);
-    double baseline = estimate(&tree).common.attention_us;
-    double saved = 1 - estimate(&flexible).common.attention_us / baseline;
-    assert_true(saved > 0.25 && saved < 0.251);                         /* fitted */
-    assert_true(fabs(m.common.attention_us / baseline - 0.60) < 0.005); /* predicted */
+    struct named m = estimate(&full);
+    assert_true(fabs(m.tokens_per_s - 18.6) < 0.05);
+    assert_true(fabs(equation(&full, "linear_gops") / 245 - 1) < 0.01);
+    struct point flexible = point_with("generate=1024", "eviction=none", "softmax=stage", NULL),
+                 tree = point_with("generate=1024", "eviction=none", "softmax=stage", "dataflow=adder-tree", NULL);
+    double baseline = estimate(&tree).attention_us;
+    double saved = 1 - estimate(&flexible).attention_us / baseline;
+    assert_true(saved > 0.25 && saved < 0.251);                  /* fitted */
+    assert_true(fabs(m.attention_us / baseline - 0.60) < 0.005); /* predicted */
 }
 
 /* ---- quality ---------------------------------------------------------------------------------------------------------------- */
 
-static struct dse_retained looked_up(const struct veda_params *p, const char *policy, double context, double ratio)
+static const struct dse_retention *retention_of(const struct point *p)
+{
+    return (const struct dse_retention *)(const void *)field_get(param_of(p, "retention"), p->params).ref;
+}
+
+static struct dse_retained looked_up(const struct point *p, const char *policy, double context, double ratio)
 {
     struct dse_retained at = {(double)NAN, (double)NAN};
-    dse_retention_at(p->cache.retention, policy, context, ratio, &at);
+    dse_retention_at(retention_of(p), policy, context, ratio, &at);
     return at;
 }
 
@@ -317,8 +322,8 @@ static void quality__is_the_profile_at_the_step(void **state)
     static const char *const policies[] = {"voting", "h2o", "window"};
     for (size_t i = 0; i < 3; i++) {
         char *eviction = xasprintf("eviction=%s", policies[i]);
-        struct veda_params p = params_with(eviction, "context=1000", "eviction_ratio=0.3", NULL);
-        struct veda_metrics m = estimate(&p);
+        struct point p = point_with(eviction, "context=1000", "eviction_ratio=0.3", NULL);
+        struct named m = estimate(&p);
         struct dse_retained want = looked_up(&p, policies[i], 1000, 0.3);
         assert_near(m.retained_mass, want.mass, 1e-12);
         assert_near(m.attention_error, want.error, 1e-12);
@@ -335,8 +340,8 @@ static void quality__is_whole_when_nothing_is_evicted(void **state)
                                               {"boundary=as-listed", "context=4096"},
                                               {"phase=prefill", "context=512"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        struct veda_params p = params_with(settings[i][0], settings[i][1], NULL);
-        struct veda_metrics m = estimate(&p);
+        struct point p = point_with(settings[i][0], settings[i][1], NULL);
+        struct named m = estimate(&p);
         assert_true(m.retained_mass == 1 && m.attention_error == 0);
     }
 }
@@ -346,9 +351,9 @@ static void quality__is_whole_when_nothing_is_evicted(void **state)
 static void quality__of_a_generation_is_the_mean_of_its_steps(void **state)
 {
     (void)state;
-    struct veda_params p =
-        params_with("eviction=h2o", "prompt=600", "generate=400", "boundary=as-listed", "retention=codellama-13b", NULL);
-    struct veda_metrics m = estimate(&p);
+    struct point p =
+        point_with("eviction=h2o", "prompt=600", "generate=400", "boundary=as-listed", "retention=codellama-13b", NULL);
+    struct named m = estimate(&p);
     double mass = 0, error = 0;
     for (int i = 1; i <= 400; i++) {
         struct dse_retained at = looked_up(&p, "h2o", 600 + i, 600. / (600 + i));
@@ -359,16 +364,16 @@ static void quality__of_a_generation_is_the_mean_of_its_steps(void **state)
     assert_near(m.attention_error, error, 2e-2);
 }
 
-static void check_unknown(const struct veda_params *p, const char *reason)
+static void check_unknown(const struct point *p, const char *reason)
 {
-    struct veda_metrics m = estimate(p);
+    struct named m = estimate(p);
     struct dse_standing s = {0};
-    dse_model_veda.stand(p, &s);
-    assert_true(isnan(m.retained_mass) && isnan(m.attention_error) && m.common.latency_us > 0);
+    p->model->desc->stand(p->params, &s);
+    assert_true(isnan(m.retained_mass) && isnan(m.attention_error) && m.latency_us > 0);
     assert_true(s.quality == DSE_QUALITY_UNKNOWN);
-    assert_string_equal(s.unknown, dse_model_veda.why_null(p, "retained_mass"));
+    assert_string_equal(s.unknown, p->model->desc->why_null(p->params, "retained_mass"));
     assert_non_null(strstr(s.unknown, reason));
-    assert_null(dse_model_veda.why_null(p, "latency_us"));
+    assert_null(p->model->desc->why_null(p->params, "latency_us"));
 }
 
 /* What was measured under another procedure than the one that is timed says nothing of it. */
@@ -386,13 +391,13 @@ static void quality__of_other_settings_is_unknown(void **state)
         {"eviction_ratio=0.01", "eviction=h2o", "does not cover this context and ratio"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct veda_params p = params_with(cases[i][0], cases[i][1], NULL);
+        struct point p = point_with(cases[i][0], cases[i][1], NULL);
         check_unknown(&p, cases[i][2]);
     }
     /* The window keeps the same positions however they came, and h2o has no thresholds. */
-    struct veda_params p = params_with("eviction=window", "retention=codellama-13b", "threshold_a=0.9", NULL);
+    struct point p = point_with("eviction=window", "retention=codellama-13b", "threshold_a=0.9", NULL);
     assert_true(estimate(&p).retained_mass > 0);
-    p = params_with("eviction=h2o", "threshold_a=0.9", "reserved_length=0", NULL);
+    p = point_with("eviction=h2o", "threshold_a=0.9", "reserved_length=0", NULL);
     assert_true(estimate(&p).retained_mass > 0);
 }
 
@@ -400,18 +405,18 @@ static void quality__of_other_settings_is_unknown(void **state)
 static void quality__of_the_defaults_is_of_what_is_timed(void **state)
 {
     (void)state;
-    struct veda_params bulk = params_with("batch=1", NULL),
-                       token = params_with("boundary=as-listed", "retention=codellama-13b", "prompt=512", "generate=512", NULL);
+    struct point bulk = point_with("batch=1", NULL),
+                 token = point_with("boundary=as-listed", "retention=codellama-13b", "prompt=512", "generate=512", NULL);
     assert_true(estimate(&bulk).retained_mass < 0.4 && estimate(&bulk).attention_error > 4);
     assert_true(estimate(&token).retained_mass > 0.9);
     struct dse_standing s = {0};
-    dse_model_veda.stand(&bulk, &s);
+    bulk.model->desc->stand(bulk.params, &s);
     assert_true(s.quality == DSE_QUALITY_OTHER_LLM); /* of CodeLlama, for Llama 2 */
     assert_null(s.unknown);
-    struct veda_params none = params_with("eviction=none", NULL), few = params_with("eviction=none", "weight_bits=4", NULL);
-    dse_model_veda.stand(&none, &s);
+    struct point none = point_with("eviction=none", NULL), few = point_with("eviction=none", "weight_bits=4", NULL);
+    none.model->desc->stand(none.params, &s);
     assert_true(s.quality == DSE_QUALITY_EXACT);
-    dse_model_veda.stand(&few, &s);
+    few.model->desc->stand(few.params, &s);
     assert_true(s.quality == DSE_QUALITY_ROUNDED);
 }
 
@@ -419,14 +424,14 @@ static void quality__is_unknown_where_nothing_was_measured(void **state)
 {
     (void)state;
     double lo, hi;
-    struct veda_params p = params_with("eviction_ratio=0.01", "eviction=h2o", NULL);
+    struct point p = point_with("eviction_ratio=0.01", "eviction=h2o", NULL);
     assert_true(isnan(estimate(&p).retained_mass) && isnan(estimate(&p).attention_error));
-    p = params_with("eviction_ratio=0.05", "context=2048", "eviction=h2o", NULL); /* 102 of 2048: a little below 0.05 */
+    p = point_with("eviction_ratio=0.05", "context=2048", "eviction=h2o", NULL); /* 102 of 2048: a little below 0.05 */
     assert_true(estimate(&p).retained_mass > 0.5);
-    p = params_with("context=4096", NULL);
-    assert_true(dse_retention_range(p.cache.retention, "voting", &lo, &hi) && hi < 4096);
-    struct veda_metrics m = estimate(&p);
-    assert_true(isnan(m.retained_mass) && isnan(m.attention_error) && m.common.latency_us > 0);
+    p = point_with("context=4096", NULL);
+    assert_true(dse_retention_range(retention_of(&p), "voting", &lo, &hi) && hi < 4096);
+    struct named m = estimate(&p);
+    assert_true(isnan(m.retained_mass) && isnan(m.attention_error) && m.latency_us > 0);
 }
 
 int main(void)

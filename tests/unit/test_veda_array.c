@@ -6,62 +6,84 @@
 /* Layers * query heads of Llama-2 7B. */
 enum { HEADS = 32 * 32 };
 
-static struct veda_array array(int64_t unit, int64_t copies)
+/* An LLM on `copies` arrays of rows * columns PEs. */
+static struct point array_of(const char *llm, int64_t rows, int64_t columns, int64_t copies)
 {
-    struct veda_array a;
-    struct veda_params p = {.pe_rows = unit, .pe_columns = 1, .pe_copies = copies, .tree_width = 1};
-    veda_array_init(&a, &p);
-    return a;
-}
-
-static struct veda_array trees(int64_t pes, int64_t width)
-{
-    struct veda_array a;
-    struct veda_params p = {.pe_rows = pes, .pe_columns = 1, .pe_copies = 1, .tree_width = width, .dataflow = VEDA_ADDER_TREE};
-    veda_array_init(&a, &p);
-    return a;
+    struct point p = point_with("eviction=none", llm, NULL);
+    set(&p, "pe_rows", (double)rows);
+    set(&p, "pe_columns", (double)columns);
+    set(&p, "pe_copies", (double)copies);
+    return p;
 }
 
 static void gemv__takes_a_cycle_a_position_when_the_array_is_as_wide_as_a_head(void **state)
 {
     (void)state;
-    struct veda_array a = array(64, 2);
-    for (double l = 1; l <= 4096; l += 7) {
-        assert_true(veda_gemv_cycles(&a, VEDA_INNER, 128, l) == l);
-        assert_true(veda_gemv_cycles(&a, VEDA_OUTER, l, 128) == l);
+    struct point p = array_of("llm=llama2-7b", 8, 8, 2);
+    for (int l = 1; l <= 4096; l += 63) {
+        set(&p, "context", l);
+        assert_true(equation(&p, "scores_row_cycles") == 1 && equation(&p, "values_row_cycles") == 1);
+        assert_true(equation(&p, "attention_head_cycles") == 2 * l);
     }
 }
 
-/* No array does more multiply-adds than it has PEs for, and none needs more cycles than one PE alone; the two products are mirrors.
- */
+/* No array does more multiply-adds than it has PEs for, and none needs more cycles than one PE alone. A wider array, or one more,
+ * is never slower. */
 static void gemv__has_room_for_all_multiply_adds(void **state)
 {
     (void)state;
-    for (int64_t unit = 1; unit <= 200; unit += 11)
-        for (int64_t copies = 1; copies <= 9; copies++)
-            for (double k = 1; k <= 300; k += 13)
-                for (double n = 1; n <= 300; n += 29) {
-                    struct veda_array a = array(unit, copies), t = trees(unit * copies, 48);
-                    double cycles = veda_gemv_cycles(&a, VEDA_INNER, k, n), tree = veda_gemv_cycles(&t, VEDA_OUTER, k, n);
-                    assert_true(cycles * (double)(unit * copies) >= k * n && cycles <= k * n);
-                    assert_true(tree * (double)(unit * copies) >= k * n && tree <= 48 * k * n);
-                    assert_true(cycles == veda_gemv_cycles(&a, VEDA_OUTER, n, k));
-                    struct veda_array wider = array(unit + 1, copies), more = array(unit, copies + 1);
-                    assert_true(veda_gemv_cycles(&wider, VEDA_INNER, k, n) <= cycles);
-                    assert_true(veda_gemv_cycles(&more, VEDA_INNER, k, n) <= cycles);
-                }
+    enum { WIDTH = 128, CONTEXT = 300 };
+    struct point p = array_of("llm=llama2-7b", 1, 1, 1), tree = point_with("eviction=none", "softmax=stage", "dataflow=adder-tree",
+                                                                           "tree_width=48", "v_access_cycles=0", NULL);
+    set(&p, "context", CONTEXT);
+    set(&tree, "context", CONTEXT);
+    const double work = 2. * WIDTH * CONTEXT;
+    for (int64_t copies = 1; copies <= 9; copies++) {
+        double before = INFINITY;
+        set(&p, "pe_copies", (double)copies);
+        for (int64_t rows = 1; rows <= 200; rows += 11) {
+            set(&p, "pe_rows", (double)rows);
+            set(&tree, "pe_rows", (double)rows);
+            set(&tree, "pe_copies", (double)copies);
+            const double cycles = equation(&p, "attention_head_cycles"), of_tree = equation(&tree, "attention_head_cycles"),
+                         pes = (double)(rows * copies);
+            assert_true(cycles * pes >= work && cycles <= work && cycles <= before);
+            assert_true(of_tree * 8 * pes >= work && of_tree <= 48 * work);
+            const struct named m = estimate(&p), t = estimate(&tree);
+            assert_true(m.array_utilization <= 1 + 1e-12 && t.array_utilization <= 1 + 1e-12 && m.array_utilization > 0.1);
+            before = cycles;
+        }
+    }
+    for (int64_t rows = 1; rows <= 64; rows *= 4) {
+        double before = INFINITY;
+        for (int64_t copies = 1; copies <= 9; copies++) {
+            struct point more = array_of("llm=llama2-7b", rows, 3, copies);
+            const double cycles = equation(&more, "attention_head_cycles");
+            assert_true(cycles <= before);
+            before = cycles;
+        }
+    }
 }
 
 /* d = 80 fills 80 of two copies of 64; d = 64 fills one, and the other takes the next position; one copy of 128 wastes half. */
 static void gemv__of_a_narrow_head_shares_copies_but_not_lanes(void **state)
 {
     (void)state;
-    struct veda_array two = array(64, 2), one = array(128, 1);
-    assert_true(veda_gemv_cycles(&two, VEDA_INNER, 80, 1000) == 1000);
-    assert_true(veda_gemv_cycles(&two, VEDA_INNER, 64, 1000) == 500);
-    assert_true(veda_gemv_cycles(&two, VEDA_INNER, 64, 1001) == 501);
-    assert_true(veda_gemv_cycles(&one, VEDA_INNER, 64, 1000) == 1000);
-    struct veda_params opt = params_with("llm=opt-2.7b", NULL), llama = DEFAULTS;
+    static const struct {
+        const char *llm;
+        int64_t rows, columns, copies;
+        int context;
+        double cycles; /* of one product */
+    } cases[] = {{"llm=opt-2.7b", 8, 8, 2, 1000, 1000},
+                 {"llm=llama3.2-1b", 8, 8, 2, 1000, 500},
+                 {"llm=llama3.2-1b", 8, 8, 2, 1001, 501},
+                 {"llm=llama3.2-1b", 16, 8, 1, 1000, 1000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct point p = array_of(cases[i].llm, cases[i].rows, cases[i].columns, cases[i].copies);
+        set(&p, "context", cases[i].context);
+        assert_near(equation(&p, "attention_head_cycles"), 2 * cases[i].cycles, 1e-12);
+    }
+    struct point opt = point_with("llm=opt-2.7b", NULL), llama = DEFAULTS;
     assert_near(estimate(&opt).scores_utilization, 80. / 128, 1e-12);
     assert_near(estimate(&llama).scores_utilization, 1, 1e-12);
 }
@@ -70,27 +92,35 @@ static void gemv__of_a_narrow_head_shares_copies_but_not_lanes(void **state)
 static void adder_tree__takes_a_second_pass_for_one_position_more(void **state)
 {
     (void)state;
-    struct veda_array a = trees(256, 256);
-    assert_true(veda_gemv_cycles(&a, VEDA_INNER, 256, 128) == 128);
-    assert_true(veda_gemv_cycles(&a, VEDA_INNER, 257, 128) == 256);
-    struct veda_params p = params_with("dataflow=adder-tree", "softmax=stage", "v_access_cycles=0", "eviction=none",
-                                       "tree_width=256", "pe_copies=4", "context=257", NULL);
+    struct point p = point_with("dataflow=adder-tree", "softmax=stage", "v_access_cycles=0", "eviction=none", "tree_width=256",
+                                "pe_copies=4", "context=256", NULL);
+    assert_near(estimate(&p).values_utilization, 1, 1e-12);
+    set(&p, "context", 257);
     assert_near(estimate(&p).values_utilization, 257. / 512, 1e-12);
-    p.dataflow = VEDA_FLEXIBLE;
+    choose(&p, "dataflow", "flexible");
     assert_near(estimate(&p).values_utilization, 257. / 258, 1e-12); /* two positions at a time */
-    assert_true(equations(&p).values_epochs == 2);
+    assert_true(equation(&p, "values_epochs") == 2);
 }
 
+/* Passes over the positions of a generation: the mean of ceil(l / q) over its lengths, and of a prompt their sum. */
 static void span__sums_as_a_loop_does(void **state)
 {
     (void)state;
-    for (int from = 0; from < 40; from += 3)
-        for (int to = from; to < 90; to += 7)
-            for (int q = 1; q < 20; q++) {
-                double sum = 0;
+    struct point p = point_with("eviction=none", "prompt=1", "generate=1", NULL),
+                 prefill = point_with("eviction=none", "phase=prefill", NULL);
+    for (int from = 1; from < 40; from += 3)
+        for (int to = from + 1; to < 90; to += 7)
+            for (int q = 1; q < 20; q += 3) {
+                double sum = 0, triangle = 0;
                 for (int l = from + 1; l <= to; l++) sum += ceil((double)l / q);
-                struct veda_span s = {.from = from, .to = to, .flat = 3, .flat_length = 50, .mean_of = 4};
-                assert_near(veda_span_sum(&s, q), (sum + 3 * ceil(50. / q)) / 4, 1e-12);
+                for (int l = 1; l <= to; l++) triangle += ceil((double)l / q);
+                set(&p, "prompt", from);
+                set(&p, "generate", to - from);
+                set(&p, "tree_width", q);
+                assert_near(equation(&p, "values_epochs"), sum / (to - from), 1e-12);
+                set(&prefill, "context", to);
+                set(&prefill, "tree_width", q);
+                assert_near(equation(&prefill, "values_epochs"), triangle, 1e-12);
             }
 }
 
@@ -98,20 +128,21 @@ static void span__sums_as_a_loop_does(void **state)
 
 static void check_mean_of_steps(const char *dataflow, const char *softmax)
 {
-    struct veda_params p = params_with(dataflow, softmax, "eviction=none", "prompt=100", "generate=77", NULL);
-    struct veda_metrics mean = estimate(&p);
+    struct point p = point_with(dataflow, softmax, "eviction=none", "prompt=100", "generate=77", NULL);
+    struct named mean = estimate(&p);
     double latency = 0, energy = 0, bytes = 0, exposed = 0;
-    p.request.generate = 0;
-    for (p.workload.context = 101; p.workload.context <= 177; p.workload.context++) {
-        struct veda_metrics m = estimate(&p);
-        latency += m.common.latency_us / 77;
-        energy += m.common.energy_mj / 77;
-        bytes += m.common.dram_mib / 77;
+    set(&p, "generate", 0);
+    for (int l = 101; l <= 177; l++) {
+        set(&p, "context", l);
+        struct named m = estimate(&p);
+        latency += m.latency_us / 77;
+        energy += m.energy_mj / 77;
+        bytes += m.dram_mib / 77;
         exposed += m.softmax_exposed_us / 77;
     }
-    assert_near(mean.common.latency_us, latency, 1e-9);
-    assert_near(mean.common.energy_mj, energy, 1e-9);
-    assert_near(mean.common.dram_mib, bytes, 1e-9);
+    assert_near(mean.latency_us, latency, 1e-9);
+    assert_near(mean.energy_mj, energy, 1e-9);
+    assert_near(mean.dram_mib, bytes, 1e-9);
     assert_near(mean.softmax_exposed_us, exposed, 1e-9);
     assert_near(mean.cached_positions, 139, 1e-12);
 }
@@ -129,56 +160,60 @@ static void generation__is_the_mean_of_its_steps(void **state)
 static void softmax__beside_the_array_costs_nothing_until_the_array_outruns_it(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("eviction=none", "context=1000", "bandwidth_gbs=100000", NULL);
-    double attention = estimate(&p).common.attention_us;
+    struct point p = point_with("eviction=none", "context=1000", "bandwidth_gbs=100000", NULL);
+    double attention = estimate(&p).attention_us;
     assert_near(attention, 2 * HEADS * 1000 / 1e3, 1e-9);
     assert_true(estimate(&p).softmax_exposed_us == 0);
-    p.sfu_exp = p.sfu_div = 1; /* one lane is enough for a position a cycle: Sec. IV-B */
-    assert_near(estimate(&p).common.attention_us, attention, 1e-12);
-    p.pe_copies = 8; /* four positions a cycle */
-    assert_near(estimate(&p).common.attention_us, attention, 1e-12);
+    set(&p, "sfu_exp", 1);
+    set(&p, "sfu_div", 1); /* one lane is enough for a position a cycle: Sec. IV-B */
+    assert_near(estimate(&p).attention_us, attention, 1e-12);
+    set(&p, "pe_copies", 8); /* four positions a cycle */
+    assert_near(estimate(&p).attention_us, attention, 1e-12);
     assert_near(estimate(&p).softmax_exposed_us, 0.75 * attention, 1e-9);
-    p.sfu_exp = p.sfu_div = 4;
-    assert_near(estimate(&p).common.attention_us, attention / 4, 1e-9);
+    set(&p, "sfu_exp", 4);
+    set(&p, "sfu_div", 4);
+    assert_near(estimate(&p).attention_us, attention / 4, 1e-9);
 }
 
 static void softmax__as_a_stage_is_all_exposed(void **state)
 {
     (void)state;
-    struct veda_params serial = params_with("eviction=none", "context=1000", NULL), stage = serial;
-    stage.softmax = VEDA_STAGE;
-    struct veda_metrics m = estimate(&stage);
+    struct point serial = point_with("eviction=none", "context=1000", NULL), stage = serial;
+    choose(&stage, "softmax", "stage");
+    struct named m = estimate(&stage);
     assert_near(m.softmax_exposed_us, HEADS * 500 / 1e3, 1e-12);
-    assert_near(m.common.attention_us - estimate(&serial).common.attention_us, m.softmax_exposed_us, 1e-9);
+    assert_near(m.attention_us - estimate(&serial).attention_us, m.softmax_exposed_us, 1e-9);
     double norms = 4096. / 2 * (2 * 32 + 1) / 1e3;
-    assert_near(m.common.latency_us - m.linear_us - m.common.attention_us, norms, 1e-6);
+    assert_near(m.latency_us - m.linear_us - m.attention_us, norms, 1e-6);
 }
 
 static void drain__exposes_the_last_tile_of_every_head(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("drain=tile", NULL), without = DEFAULTS;
-    assert_near(estimate(&p).common.attention_us - estimate(&without).common.attention_us, HEADS * 16 / 1e3, 1e-6);
-    p.cache.cache_length = without.cache.cache_length = 10; /* shorter than a tile, but not than the reserved length */
-    assert_near(estimate(&p).common.attention_us - estimate(&without).common.attention_us, HEADS * 16 / 1e3, 1e-6);
-    p.cache.reserved_length = without.cache.reserved_length = 0;
-    assert_near(estimate(&p).common.attention_us - estimate(&without).common.attention_us, HEADS * 5 / 1e3, 1e-6);
+    struct point p = point_with("drain=tile", NULL), without = DEFAULTS;
+    assert_near(estimate(&p).attention_us - estimate(&without).attention_us, HEADS * 16 / 1e3, 1e-6);
+    set(&p, "cache_length", 10);
+    set(&without, "cache_length", 10); /* shorter than a tile, but not than the reserved length */
+    assert_near(estimate(&p).attention_us - estimate(&without).attention_us, HEADS * 16 / 1e3, 1e-6);
+    set(&p, "reserved_length", 0);
+    set(&without, "reserved_length", 0);
+    assert_near(estimate(&p).attention_us - estimate(&without).attention_us, HEADS * 5 / 1e3, 1e-6);
 }
 
 /* A voting engine of one lane keeps up with 128 PEs and no more. */
 static void voting_engine__paces_a_wider_array(void **state)
 {
     (void)state;
-    struct veda_params p = params_with("pe_copies=8", "bandwidth_gbs=100000", "sfu_exp=8", "sfu_div=8", NULL);
-    struct veda_metrics slow = estimate(&p);
-    assert_near(slow.common.attention_us, 2 * HEADS * 512 / 1e3, 1e-9);
-    assert_near(slow.vote_exposed_us, 0.75 * slow.common.attention_us, 1e-9);
-    p.vote_lanes = 4;
-    assert_near(estimate(&p).common.attention_us, slow.common.attention_us / 4, 1e-9);
+    struct point p = point_with("pe_copies=8", "bandwidth_gbs=100000", "sfu_exp=8", "sfu_div=8", NULL);
+    struct named slow = estimate(&p);
+    assert_near(slow.attention_us, 2 * HEADS * 512 / 1e3, 1e-9);
+    assert_near(slow.vote_exposed_us, 0.75 * slow.attention_us, 1e-9);
+    set(&p, "vote_lanes", 4);
+    assert_near(estimate(&p).attention_us, slow.attention_us / 4, 1e-9);
     assert_near(estimate(&p).vote_exposed_us, 0, 1e-9);
-    p.vote_lanes = 1;
-    p.cache.eviction = eviction_named("window");
-    assert_near(estimate(&p).common.attention_us, slow.common.attention_us / 4, 1e-9);
+    set(&p, "vote_lanes", 1);
+    choose(&p, "eviction", "window");
+    assert_near(estimate(&p).attention_us, slow.attention_us / 4, 1e-9);
 }
 
 int main(void)

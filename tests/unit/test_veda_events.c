@@ -1,16 +1,35 @@
 /* VEDA at event level: agreement with the closed form where both know the answer, bytes and work, and what only events show. */
 #include "both_levels.h"
+#include "by_name.h"
 #include "samples.h"
-#include "veda/veda.h"
 
 #include <dse/dram_port.h>
 #include <dse/units.h>
 
 static struct both_levels b;
 
-static const struct veda_params *params(void)
+/* The point at hand, whose parameters the next call may not change. */
+static struct point here(void)
 {
-    return (const struct veda_params *)b.params;
+    struct point p = {.model = b.model};
+    memcpy(p.params, b.params, b.model->desc->params_size);
+    return p;
+}
+
+static double number(const char *name)
+{
+    return field_number(schema_find(&b.model->params, name), b.params);
+}
+
+static const struct dse_memory *memory_here(void)
+{
+    return (const struct dse_memory *)(const void *)field_get(schema_find(&b.model->params, "memory"), b.params).ref;
+}
+
+static bool chosen(const char *name, const char *choice)
+{
+    const struct field *f = schema_find(&b.model->params, name);
+    return strcmp(f->choices[field_get(f, b.params).choice], choice) == 0;
 }
 
 /* The modules alone: a die with the interfaces of 200,000 GB/s cannot be made. */
@@ -79,9 +98,57 @@ enum { POINTS = sizeof points / sizeof *points };
 
 /* ---- agreement ----------------------------------------------------------------------------------------------------------- */
 
-static double log2_up(int64_t n)
+static double log2_up(double n)
 {
-    return ceil(log2((double)n));
+    return ceil(log2(n));
+}
+
+/* What the closed form says of attention, of one chip: by the breakdown and by shares of the peak. */
+struct closed {
+    double step_s, attention_s, norm_s, gemv_s, stage_s, bus_s, sfu_s, vote_s;
+    double cycle, byte, longest, heads, kv_heads, group, row_bytes, batch, queries, units, layers;
+    bool tree, serial, stays;
+};
+
+static void set_sizes(struct closed *c)
+{
+    struct point p = here();
+    const struct dse_llm *llm = workload_of(&p)->llm;
+    const double bits = number("kv_bits"), devices = number("devices");
+    const bool prefill = chosen("phase", "prefill");
+    c->cycle = 1 / (number("clock_ghz") * DSE_GIGA);
+    c->byte = 1 / (number("bandwidth_gbs") * DSE_GIGA * number("dram_efficiency"));
+    c->longest = equation(&p, "longest");
+    c->layers = (double)llm->layers;
+    c->batch = number("batch");
+    c->queries = prefill ? number("context") : 1;
+    c->kv_heads = (double)llm->kv_heads;
+    c->row_bytes = (double)llm->head_dim * bits / 8;
+    c->tree = chosen("dataflow", "adder-tree");
+    c->serial = chosen("softmax", "element-serial");
+    c->stays = prefill && c->queries * 2 * c->row_bytes <= number("buffer_kib") * DSE_KIB / 2;
+    c->group = (double)llm->heads / (double)llm->kv_heads;
+    c->heads = c->layers * c->batch * ceil(c->kv_heads / devices) * c->group;
+    c->units = c->heads / c->layers * c->queries / (chosen("sharing", "group") ? c->group : 1);
+}
+
+static struct closed closed_of(void)
+{
+    struct closed c = {.step_s = closed_metric(&b, "latency_us") / DSE_US_PER_S};
+    const struct dse_part *scores = part_of(&b.closed_parts, "attention_scores"),
+                          *values = part_of(&b.closed_parts, "attention_values"), *votes = part_of(&b.closed_parts, "votes");
+    set_sizes(&c);
+    const double peak = 2 * number("devices") * number("pe_rows") * number("pe_columns") * number("pe_copies") / c.cycle,
+                 met = closed_metric(&b, "cached_positions") * c.queries * c.heads * c.cycle, exps = number("sfu_exp");
+    c.attention_s = closed_metric(&b, "attention_us") / DSE_US_PER_S;
+    c.norm_s = part_of(&b.closed_parts, "norms")->time_us / DSE_US_PER_S;
+    c.gemv_s = scores->ops / (peak * closed_metric(&b, "scores_utilization")) +
+               values->ops / (peak * closed_metric(&b, "values_utilization"));
+    c.stage_s = part_of(&b.closed_parts, "softmax")->time_us / DSE_US_PER_S;
+    c.bus_s = (scores->dram_bytes + values->dram_bytes + votes->dram_bytes) / number("devices") * c.byte;
+    c.sfu_s = c.serial ? met / exps + met / fmin(exps, number("sfu_div")) : 0;
+    c.vote_s = chosen("eviction", "voting") || chosen("eviction", "h2o") ? met / number("vote_lanes") : 0;
+    return c;
 }
 
 /* Seconds that are no work: README, E18 to E23. */
@@ -91,28 +158,25 @@ struct fill {
     double head_s;   /* of every unit of it */
 };
 
-static struct fill fill_of(const struct veda_point *pt)
+static struct fill fill_of(const struct closed *c)
 {
-    const struct veda_params *p = pt->p;
-    const double cycle = 1 / pt->clock_hz, byte = 1 / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency);
-    const double chunk = fmin((double)(p->dram.channels * p->dram.timing.interleave_bytes), 1024 * p->stream_fifo_kib / 4) * byte;
-    const double group = p->sharing == VEDA_SHARE_GROUP || (pt->prefill && veda_prompt_stays(pt)) ? pt->group : 1;
-    const bool tree = p->dataflow == VEDA_ADDER_TREE, serial = p->softmax == VEDA_ELEMENT_SERIAL;
-    double depth = tree ? 1 + log2_up(p->tree_width) : 1 + log2_up(p->pe_rows) + log2_up(p->pe_columns) + log2_up(p->pe_copies);
-    double exps = (double)p->sfu_exp, elements = group * pt->longest, tile = fmin(elements, (double)p->sfu_fifo);
-    double weights = (double)(p->sfu_exp_cycles + p->sfu_div_cycles);
-    double softmax = ceil((tile + group) / exps) + (double)p->sfu_exp_cycles + 2 + log2_up(p->sfu_exp) + weights + depth + 2;
-    double tiles = ceil(elements / (double)p->sfu_fifo), rescales = tiles * group / exps;
-    double tile_s = fmin(pt->buffer_bytes / 2, 1e9) * byte; /* weights of several rows: the first tile */
-    struct fill f = {.linear_s = chunk + (2 * (double)p->sfu_div_cycles + depth) * cycle};
-    if (pt->batch * pt->queries > 1) f.linear_s += tile_s;
+    const double cycle = c->cycle,
+                 chunk = fmin(number("channels") * number("interleave_bytes"), 1024 * number("stream_fifo_kib") / 4) * c->byte,
+                 group = chosen("sharing", "group") || c->stays ? c->group : 1, exps = number("sfu_exp"), fifo = number("sfu_fifo"),
+                 elements = group * c->longest, tile = fmin(elements, fifo), exp_cycles = number("sfu_exp_cycles"),
+                 div_cycles = number("sfu_div_cycles"),
+                 depth = c->tree ? 1 + log2_up(number("tree_width"))
+                                 : 1 + log2_up(number("pe_rows")) + log2_up(number("pe_columns")) + log2_up(number("pe_copies")),
+                 softmax = ceil((tile + group) / exps) + 2 * exp_cycles + div_cycles + 2 + log2_up(exps) + depth + 2;
+    struct fill f = {.linear_s = chunk + (2 * div_cycles + depth) * cycle};
+    if (c->batch * c->queries > 1) f.linear_s += number("buffer_kib") * DSE_KIB / 2 * c->byte; /* of several rows: the first tile */
     /* A row of a unit is asked for when the one before is used: it cannot be there earlier than a chunk takes. */
     f.layer_s = (softmax + depth + 4) * cycle + 4 * chunk +
-                (2. * pt->kv_heads * pt->d * (double)p->workload.kv_bits / 8 * pt->batch + 16. * pt->longest * pt->kv_heads) * byte;
-    f.head_s = serial && p->drain == VEDA_DRAIN_OVERLAPPED ? 0 : (softmax + depth) * cycle;
-    if (serial) f.head_s += rescales * cycle;
-    if (serial && pt->longest * group < 4 * softmax) f.head_s += softmax * cycle; /* too short to be hidden behind */
-    if (pt->longest * pt->row_bytes < 8 * chunk / byte) f.head_s += 2 * chunk;
+                (2. * c->kv_heads * c->row_bytes * c->batch + 16. * c->longest * c->kv_heads) * c->byte;
+    f.head_s = c->serial && chosen("drain", "overlapped") ? 0 : (softmax + depth) * cycle;
+    if (c->serial) f.head_s += ceil(elements / fifo) * group / exps * cycle; /* rescaling */
+    if (c->serial && elements < 4 * softmax) f.head_s += softmax * cycle;    /* too short to be hidden behind */
+    if (c->longest * c->row_bytes < 8 * chunk / c->byte) f.head_s += 2 * chunk;
     return f;
 }
 
@@ -121,22 +185,16 @@ static struct fill fill_of(const struct veda_point *pt)
 static void assert_agrees(const char *settings)
 {
     at(settings, ALL_IDEAL);
-    struct veda_point pt;
-    struct veda_step s;
-    veda_point_init(&pt, params());
-    veda_step_at(&pt, &s);
-    const struct veda_attention *a = &s.attention;
-    const struct fill f = fill_of(&pt);
-    double units = pt.batch * pt.queries * pt.device_kv_heads * (params()->sharing == VEDA_SHARE_GROUP ? 1 : pt.group);
-    double fill = 5 * pt.layers * f.linear_s + pt.layers * (f.layer_s + units * f.head_s);
-    double array = a->scores.gemv_s + a->values.gemv_s + a->softmax_s, dram = a->scores.dram_s + a->values.dram_s;
-    double sfu = a->scores.sfu_s + a->values.sfu_s, least = fmax(array, fmax(dram, fmax(sfu, a->values.vote_s)));
-    double low = s.time_s - a->time_s - s.norm_s + least, high = s.time_s + fill;
-    double seen = event_metric(&b, "latency_us") / DSE_US_PER_S;
+    const struct closed c = closed_of();
+    const struct fill f = fill_of(&c);
+    const double fill = 5 * c.layers * f.linear_s + c.layers * (f.layer_s + c.units * f.head_s),
+                 least = fmax(c.gemv_s + c.stage_s, fmax(c.bus_s, fmax(c.sfu_s, c.vote_s))),
+                 low = c.step_s - c.attention_s - c.norm_s + least, high = c.step_s + fill,
+                 seen = event_metric(&b, "latency_us") / DSE_US_PER_S;
     if (seen < low * (1 - 1e-6) || seen > high * (1 + 1e-6))
-        fail_msg("%s: %.9g s, not within %.9g and %.9g (closed form %.9g)", settings, seen, low, high, s.time_s);
-    if (fill < 0.05 * s.time_s) return;
-    if (pt.longest > 100) fail_msg("%s: a fill of %.3g of %.3g s says nothing", settings, fill, s.time_s);
+        fail_msg("%s: %.9g s, not within %.9g and %.9g (closed form %.9g)", settings, seen, low, high, c.step_s);
+    if (fill < 0.05 * c.step_s) return;
+    if (c.longest > 100) fail_msg("%s: a fill of %.3g of %.3g s says nothing", settings, fill, c.step_s);
 }
 
 static void ideal__the_levels_agree_within_fill_and_drain(void **state)
@@ -202,7 +260,7 @@ static void bytes__of_a_whole_layer_cross_the_bus(void **state)
         snprintf(settings, sizeof settings, "llm=opt-2.7b eviction=none rows_simulated=0 stream_mib=0 context=300 %s", machines[i]);
         at(settings, DSE_IDEAL_DRAM);
         double all = closed_metric(&b, "dram_mib"), head = part_of(&b.closed_parts, "lm_head")->dram_bytes / DSE_MIB;
-        double devices = (double)params()->devices;
+        double devices = number("devices");
         assert_near(note_of(&b, "dram_simulated_mib"), ((all - head) / 32 + head) / devices, 1e-4);
     }
 }
@@ -314,13 +372,13 @@ static void refresh__costs_between_nothing_and_what_it_closes(void **state)
     static const char *const machines[] = {"", "bandwidth_gbs=128", "bandwidth_gbs=1024"};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         at(machines[i], 0);
-        const struct dse_dram_timing *t = &params()->dram.timing;
-        const double closed_ns = t->t_rfc_ns + t->t_ras_ns + t->t_rp_ns + t->t_rcd_ns + params()->dram.memory->detail.t_cl_ns;
+        const double closed_ns =
+            number("t_rfc_ns") + number("t_ras_ns") + number("t_rp_ns") + number("t_rcd_ns") + memory_here()->detail.t_cl_ns;
         double with = event_metric(&b, "latency_us");
         run_events(&b, DSE_IDEAL_REFRESH);
         double lost = 1 - event_metric(&b, "latency_us") / with;
-        assert_true(lost >= -1e-4 && lost <= closed_ns / t->t_refi_ns);
-        if (i < 2) assert_true(lost >= t->t_rfc_ns / t->t_refi_ns - 0.003);
+        assert_true(lost >= -1e-4 && lost <= closed_ns / number("t_refi_ns"));
+        if (i < 2) assert_true(lost >= number("t_rfc_ns") / number("t_refi_ns") - 0.003);
     }
 }
 
@@ -411,34 +469,49 @@ static void seed__changes_where_the_holes_are(void **state)
     assert_near(event_metric(&b, "attention_us"), one, 1e-12);
 }
 
+static double sum_of_ops(const struct dse_breakdown *parts)
+{
+    double sum = 0;
+    for (int i = 0; i < parts->n; i++) sum += parts->part[i].depth == 0 ? parts->part[i].ops : 0;
+    return sum;
+}
+
+static double peak_of(const struct point *p)
+{
+    return 2 * get(p, "devices") * get(p, "pe_rows") * get(p, "pe_columns") * get(p, "pe_copies") * get(p, "clock_ghz") * DSE_GIGA;
+}
+
+static void at_most(struct point *p, const char *name, double most)
+{
+    const double now = get(p, name);
+    if (now == 0 || now > most) set(p, name, most);
+}
+
 /* Points near the defaults, whatever they are, run; none is faster than its bytes or its products. */
 static void random__points_run_and_are_not_faster_than_their_parts(void **state)
 {
     (void)state;
     at("", DSE_IDEAL_DRAM);
-    char base[LEVEL_BYTES];
-    memcpy(base, b.params, sizeof base);
+    const struct point base = here();
     for (int n = 0; n < 40;) {
-        if (!random_point(b.model, base, 0.1, b.params)) continue;
-        struct veda_params *p = (struct veda_params *)b.params;
-        if (dse_workload_unknown(&p->workload, DSE_CAN_SCALES)) continue; /* test_veda_llms.c */
-        p->events.layers_simulated = 1;
-        if (p->sampling.rows_simulated == 0 || p->sampling.rows_simulated > 20000) p->sampling.rows_simulated = 20000;
-        if (p->sampling.stream_mib == 0 || p->sampling.stream_mib > 2) p->sampling.stream_mib = 2;
-        if (dse_dram_port_check(&p->dram)) continue; /* a memory that has no event level */
+        struct point p = base;
+        if (!random_point(b.model, base.params, 0.1, p.params)) continue;
+        if (dse_workload_unknown(workload_of(&p), DSE_CAN_SCALES)) continue; /* test_veda_llms.c */
+        set(&p, "layers_simulated", 1);
+        at_most(&p, "rows_simulated", 20000);
+        at_most(&p, "stream_mib", 2);
+        if (dse_dram_port_check(dram_of(&p))) continue; /* a memory that has no event level */
         n++;
+        memcpy(b.params, p.params, b.model->desc->params_size);
         b.closed_parts.n = b.closed_parts.n_causes = 0;
-        dse_model_veda.estimate(p, b.closed, &b.closed_parts);
+        b.model->desc->estimate(b.params, b.closed, &b.closed_parts);
         run_events(&b, DSE_IDEAL_DRAM);
-        struct veda_point pt;
-        struct veda_step s;
-        veda_point_init(&pt, p);
+        const double row_bytes = (double)workload_of(&p)->llm->head_dim * get(&p, "kv_bits") / 8;
         /* Keys of a head end within a burst: of few positions that is a share of them. */
-        assert_parts(&b, fmax(2e-3, 2 * (double)p->dram.burst_bytes / (pt.longest * pt.row_bytes)));
+        assert_parts(&b, fmax(2e-3, 2 * (double)dram_of(&p)->burst_bytes / (equation(&p, "longest") * row_bytes)));
         assert_finite(&b, "random");
-        veda_step_at(&pt, &s);
-        double seen = event_metric(&b, "latency_us") / DSE_US_PER_S;
-        assert_true(seen >= 0.98 * fmax(s.gemv_s, 0));
+        const double array_s = sum_of_ops(&b.closed_parts) / (closed_metric(&b, "array_utilization") * peak_of(&p));
+        assert_true(event_metric(&b, "latency_us") / DSE_US_PER_S >= 0.98 * array_s);
     }
 }
 

@@ -5,31 +5,22 @@
 #include <cmocka.h>
 
 #include "both_levels.h"
+#include "by_name.h"
 #include "llms_test.h"
 #include "samples.h"
-#include "veda/veda_llms.h"
 
+#include <dse/cost.h>
+#include <dse/costs.h>
 #include <dse/dram_port.h>
-#include <dse/interval.h>
-#include <dse/num.h>
+#include <dse/interconnect.h>
 #include <dse/units.h>
 
-static struct veda_params defaults;
-
-static struct veda_params on(const char *llm)
+static struct point on(const char *llm)
 {
-    struct veda_params p = defaults;
-    p.workload.llm = find_llm(llm);
-    p.dram.capacity_gib = 4096;
-    p.cache.eviction = 0;
+    struct point p = point_of("veda", "eviction=none");
+    name_entry(&p, "llm", DSE_KIND_LLM, llm);
+    set(&p, "capacity_gib", 4096);
     return p;
-}
-
-static struct veda_metrics estimate(const struct veda_params *p, struct dse_breakdown *parts)
-{
-    struct veda_metrics m;
-    estimate_into(&dse_model_veda, p, p->workload.llm, &m, parts);
-    return m;
 }
 
 /* Every LLM runs; each byte of its operators is moved, and each of its parts is counted once. */
@@ -38,42 +29,16 @@ static void llms__move_what_their_operators_say(void **state)
     (void)state;
     const struct dse_entry *e;
     for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
-        struct veda_params p = on(e->name);
+        struct point p = on(e->name);
         struct dse_breakdown parts;
-        p.workload.latent_form = DSE_LATENT_ABSORBED;
-        const struct veda_metrics m = estimate(&p, &parts);
-        const double bytes = bytes_of_operators(&p.workload);
+        choose(&p, "latent_form", "absorbed");
+        const struct named m = estimate_parts(&p, &parts);
+        const double bytes = bytes_of_operators(workload_of(&p));
         const struct dse_part sum = sum_of_parts(&parts);
-        assert_close(e->name, m.common.dram_mib * DSE_MIB, bytes, 1e-9);
+        assert_close(e->name, m.dram_mib * DSE_MIB, bytes, 1e-9);
         assert_close(e->name, sum.dram_bytes, bytes, 1e-9);
-        assert_close(e->name, sum.time_us, m.common.latency_us, 1e-9);
-        assert_close(e->name, sum.energy_mj, m.common.energy_mj, 1e-9);
-    }
-}
-
-/* The general step, asked for the paper's own workload: on one chip, and on several, whose exchange costs nothing. */
-static void step__of_a_dense_llm_is_the_papers(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"llama2-7b", "llama3-8b", "opt-6.7b", "qwen3-8b"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        for (int phase = DSE_DECODE; phase <= DSE_PREFILL; phase++) {
-            struct veda_params p = on(names[i]);
-            struct veda_point pt, same;
-            struct veda_step step;
-            struct veda_layers layers;
-            p.workload.phase = phase;
-            p.workload.context = 700;
-            veda_point_init(&pt, &p);
-            same = pt;
-            veda_step_at(&pt, &step);
-            veda_layers_at(&same, &layers);
-            assert_close(names[i], layers.sum.time_s, step.time_s, 1e-9);
-            assert_close(names[i], layers.sum.bytes, step.bytes, 1e-9);
-            assert_close(names[i], layers.sum.ops, step.ops, 1e-9);
-            assert_close(names[i], layers.work.sfu_ops, veda_step_work(&pt, &step).sfu_ops, 1e-9);
-            assert_close(names[i], layers.work.macs, veda_step_work(&pt, &step).macs, 1e-9);
-        }
+        assert_close(e->name, sum.time_us, m.latency_us, 1e-9);
+        assert_close(e->name, sum.energy_mj, m.energy_mj, 1e-9);
     }
 }
 
@@ -81,37 +46,38 @@ static void step__of_a_dense_llm_is_the_papers(void **state)
 static void stages__take_turns(void **state)
 {
     (void)state;
-    struct veda_params four = on("llama2-70b"), p = four;
-    four.workload.pipeline_parallel = 4;
-    const struct veda_metrics one = estimate(&p, NULL), alone = estimate(&four, NULL);
-    assert_true(alone.common.latency_us > one.common.latency_us * 0.99);
-    four.workload.batch = 4;
-    const struct veda_metrics full = estimate(&four, NULL);
-    assert_close("tokens", full.common.tokens_per_s, 4 * alone.common.tokens_per_s, 1e-9);
-    assert_true(alone.common.energy_mj > full.common.energy_mj); /* waiting draws */
+    struct point four = on("llama2-70b"), p = four;
+    set(&four, "pipeline_parallel", 4);
+    const struct named one = estimate(&p), alone = estimate(&four);
+    assert_true(alone.latency_us > one.latency_us * 0.99);
+    set(&four, "batch", 4);
+    const struct named full = estimate(&four);
+    assert_close("tokens", full.tokens_per_s, 4 * alone.tokens_per_s, 1e-9);
+    assert_true(alone.energy_mj > full.energy_mj); /* waiting draws */
 }
 
 /* Several chips have links: their PHYs are part of the area, what goes over them is part of the energy. One chip has neither. */
 static void links__are_part_of_chips_that_have_them(void **state)
 {
     (void)state;
-    struct veda_params p = on("llama2-70b");
+    struct point p = on("llama2-70b");
     struct dse_links_die links;
     struct dse_breakdown parts;
-    const struct veda_metrics one = estimate(&p, NULL);
+    const struct named one = estimate(&p);
     assert_true(one.links_mm2 == 0 && one.energy_links_mj == 0);
-    p.workload.tensor_parallel = 4;
-    const struct veda_metrics four = estimate(&p, &parts);
-    dse_links_die_at(p.economics.costs, &p.links, p.technology->node_nm, &links);
+    set(&p, "tensor_parallel", 4);
+    const struct named four = estimate_parts(&p, &parts);
+    const struct dse_economics *economics = group_of(&p, "costs", offsetof(struct dse_economics, costs));
+    dse_links_die_at(economics->costs, group_of(&p, "interconnect", offsetof(struct dse_links, interconnect)), 28, &links);
     assert_close("links", four.links_mm2, 4 * links.mm2, 1e-12);
-    assert_close("area", four.common.area_mm2, four.core_mm2 + four.phy_mm2 + four.links_mm2, 1e-12);
+    assert_close("area", four.area_mm2, four.core_mm2 + four.phy_mm2 + four.links_mm2, 1e-12);
     const double known = four.energy_dram_mj + four.energy_sram_mj + four.energy_modules_mj + four.energy_clock_mj +
                          four.energy_leakage_mj + four.energy_interface_mj + four.energy_links_mj;
     assert_true(four.energy_links_mj > 0);
-    assert_close("energy", known, four.common.energy_mj, 1e-9);
-    assert_close("parts", sum_of_parts(&parts).energy_mj, four.common.energy_mj, 1e-9);
-    p.area = DSE_AREA_CORE;
-    assert_true(estimate(&p, NULL).links_mm2 == 0);
+    assert_close("energy", known, four.energy_mj, 1e-9);
+    assert_close("parts", sum_of_parts(&parts).energy_mj, four.energy_mj, 1e-9);
+    choose(&p, "area", "core");
+    assert_true(estimate(&p).links_mm2 == 0);
 }
 
 /* ---- event level ------------------------------------------------------------------------------------------------------------ */
@@ -191,30 +157,32 @@ static void experts__are_drawn_at_event_level(void **state)
     assert_between(settings[2], "traffic", traffic[2], closed_metric(&b, "dram_mib"), 0.01, 0.01);
 }
 
-/* A point near the defaults, of any LLM, on up to 16 chips. False: it is not feasible, or the paper's own. */
-static bool random_llm_point(const struct model *m, struct veda_params *p)
+/* A point near the defaults, of any LLM, on up to 16 chips. False: it is not feasible. */
+static bool random_llm_point(const void *defaults, struct point *p)
 {
     size_t n = 0;
     while (catalog_at(catalog, DSE_KIND_LLM, n)) n++;
-    random_point(m, &defaults, 0.1, p);
-    struct dse_workload *w = &p->workload;
-    const struct dse_entry *llm = catalog_at(catalog, DSE_KIND_LLM, (size_t)(uniform() * (double)n));
-    w->llm = (const struct dse_llm *)(const void *)llm;
-    w->context = (int64_t)exp(uniform() * log(2000));
-    w->batch = (int64_t)exp(uniform() * log(20));
-    w->speculation.draft_tokens = uniform() < 0.2 ? 2 : 0;
-    w->chunk_tokens = uniform() < 0.1 ? 20 : 0;
-    w->tensor_parallel = uniform() < 0.3 ? 2 : 1;
-    w->data_parallel = w->expert_parallel = uniform() < 0.2 ? 4 : 1;
-    w->pipeline_parallel = uniform() < 0.1 ? 2 : 1;
-    p->devices = 1;
-    if (uniform() < 0.7) p->cache.eviction = 0;
-    p->dram.capacity_gib = 1e5;
-    p->events.layers_simulated = 1;
-    p->sampling.rows_simulated = 2000;
-    p->sampling.stream_mib = 0.5;
-    if (dse_model_veda.resolve) dse_model_veda.resolve(p);
-    return !veda_is_simple(w) && !dse_model_veda.check(p) && !dse_dram_port_check(&p->dram);
+    random_point(p->model, defaults, 0.1, p->params);
+    name_entry(p, "llm", DSE_KIND_LLM, catalog_at(catalog, DSE_KIND_LLM, (size_t)(uniform() * (double)n))->name);
+    const struct {
+        const char *name;
+        double value;
+    } all[] = {{"context", floor(exp(uniform() * log(2000)))},
+               {"batch", floor(exp(uniform() * log(20)))},
+               {"draft_tokens", uniform() < 0.2 ? 2 : 0},
+               {"chunk_tokens", uniform() < 0.1 ? 20 : 0},
+               {"tensor_parallel", uniform() < 0.3 ? 2 : 1},
+               {"data_parallel", uniform() < 0.2 ? 4 : 1},
+               {"pipeline_parallel", uniform() < 0.1 ? 2 : 1},
+               {"devices", 1},
+               {"capacity_gib", 1e5},
+               {"layers_simulated", 1},
+               {"rows_simulated", 2000},
+               {"stream_mib", 0.5}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) set(p, all[i].name, all[i].value);
+    set(p, "expert_parallel", get(p, "data_parallel"));
+    if (uniform() < 0.7) choose(p, "eviction", "none");
+    return !p->model->desc->check(p->params) && !dse_dram_port_check(dram_of(p));
 }
 
 /* They run, on a DRAM without banks, and are not faster than their bytes or their products. */
@@ -223,17 +191,19 @@ static void random__llms_run_at_event_level(void **state)
     (void)state;
     enum { POINTS = 60 };
     struct both_levels b = {.model = registry_find("veda")};
-    struct veda_params *p = (struct veda_params *)b.params;
+    const struct point defaults = point_of("veda", "");
+    struct point p = defaults;
     for (int n = 0; n < POINTS;) {
-        if (!random_llm_point(b.model, p)) continue;
+        if (!random_llm_point(defaults.params, &p)) continue;
         n++;
+        memcpy(b.params, p.params, b.model->desc->params_size);
         b.closed_parts.n = b.closed_parts.n_causes = 0;
-        dse_model_veda.estimate(p, b.closed, &b.closed_parts);
+        b.model->desc->estimate(p.params, b.closed, &b.closed_parts);
         run_events(&b, DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS);
         assert_finite(&b, "random");
         const struct dse_part events = sum_of_parts(&b.events_parts);
         assert_close("time", events.time_us, event_metric(&b, "latency_us"), 1e-9);
-        assert_close("energy", events.energy_mj, event_metric(&b, "energy_mj") * dse_workload_tokens(&p->workload), 1e-9);
+        assert_close("energy", events.energy_mj, event_metric(&b, "energy_mj") * dse_workload_tokens(workload_of(&p)), 1e-9);
         assert_close("operations", events.ops, sum_of_parts(&b.closed_parts).ops, 1e-9);
         assert_true(event_metric(&b, "compute_utilization") <= 1.02 && event_metric(&b, "dram_utilization") <= 1 + 1e-9);
         assert_true(events.dram_bytes >= 0.999 * sum_of_parts(&b.closed_parts).dram_bytes);
@@ -254,25 +224,19 @@ static void voting__pays_on_several_chips_at_both_levels(void **state)
 static void drafts__pay_where_they_are_accepted(void **state)
 {
     (void)state;
-    struct veda_params p = on("llama2-7b");
-    const double plain = estimate(&p, NULL).common.dram_mib;
-    p.workload.speculation.draft_tokens = 3;
-    p.workload.speculation.acceptance = 1;
-    assert_true(estimate(&p, NULL).common.dram_mib < plain);
-    p.workload.speculation.acceptance = 0;
-    assert_true(estimate(&p, NULL).common.dram_mib > plain);
-}
-
-static int set_up_defaults(void **state)
-{
-    return set_up_defaults_of(state, &dse_model_veda, &defaults);
+    struct point p = on("llama2-7b");
+    const double plain = estimate(&p).dram_mib;
+    set(&p, "draft_tokens", 3);
+    set(&p, "acceptance", 1);
+    assert_true(estimate(&p).dram_mib < plain);
+    set(&p, "acceptance", 0);
+    assert_true(estimate(&p).dram_mib > plain);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(llms__move_what_their_operators_say),
-        cmocka_unit_test(step__of_a_dense_llm_is_the_papers),
         cmocka_unit_test(stages__take_turns),
         cmocka_unit_test(links__are_part_of_chips_that_have_them),
         cmocka_unit_test(levels__agree_on_llms_of_all_kinds),
@@ -281,5 +245,5 @@ int main(void)
         cmocka_unit_test(voting__pays_on_several_chips_at_both_levels),
         cmocka_unit_test(drafts__pay_where_they_are_accepted),
     };
-    return cmocka_run_group_tests(tests, set_up_defaults, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }
