@@ -1,6 +1,6 @@
 /* The closed form of a model in TOML, VEDA, over one in C, SwiftKV-MHA, which is the simplest: check and estimate of random points,
- * on one core. Then points of a grid in its order, which a model in TOML evaluates in blocks. To reach, of VEDA: 150 ns a point with
- * its row, 60 with three objectives. */
+ * on one core. Then points of a grid in its order, which a model in TOML evaluates in blocks. To reach, of VEDA: 150 ns a point
+ * with its row, 60 with three objectives. */
 #include "bench.h"
 #include "../tests/unit/model_points.h"
 #include "../tests/unit/search_bed.h"

@@ -129,6 +129,18 @@ struct dse_priced {
 double dse_design_usd(const struct dse_economics *e, double node_nm, double mm2);
 /* At `watts` of all devices together while they make tokens_per_s. NaN where dse_bill_why_null has a reason. */
 void dse_bill_price(const struct dse_bill *bill, double watts, double tokens_per_s, struct dse_priced *ret);
+/* What a bill costs whatever its devices draw and make: of many steps of one chip it is computed once. Zero for a bill that is not
+ * made. */
+struct dse_built {
+    double die_usd, design_usd;    /* a good die, tested; of each die: design and masks */
+    double device_usd;             /* without its server */
+    double embodied_g;             /* of a device and its share of a server */
+    double watt_factor, besides_w; /* watts of a server for each watt of the device in it, and besides */
+};
+void dse_bill_build(const struct dse_bill *bill, struct dse_built *ret);
+/* dse_bill_price of what was built already. */
+void dse_bill_price_built(const struct dse_bill *bill, const struct dse_built *built, double watts, double tokens_per_s,
+                          struct dse_priced *ret);
 /* Why the metric of that name is not known, naming the constant that the book lacks; NULL where it is, or is no metric of these. */
 const char *dse_bill_why_null(const struct dse_bill *bill, const char *metric);
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 struct dse_bill;
+struct dse_built;
 struct dse_dram;
 struct dse_sim;
 struct dse_workload;
@@ -95,6 +96,8 @@ struct dse_totals {
     const struct dse_bill *bill; /* NULL: none, and the metrics of costs have no meaning (.without) */
 };
 struct dse_common dse_common_of(const struct dse_totals *t);
+/* The same with what dse_bill_build made of the bill. */
+struct dse_common dse_common_built(const struct dse_totals *totals, const struct dse_built *built);
 /* What limits the larger share of a step, whose seconds it shares out by what they wait for; of equal ones the first. */
 int32_t dse_bound_of(double compute_s, double dram_s, double latency_s);
 

@@ -250,7 +250,7 @@ static void set_stream(struct program *g, int i)
 static void set_index(struct program *g, const struct dse_op *op)
 {
     struct stream *s = &g->kind[op->attention].index;
-    const int i = op->attention;
+    const int8_t i = op->attention;
     const double layers = (double)g->list.attention[i].layers;
     *s = (struct stream){.name = op->name};
     s->shape = row_of(layers, g->closed.group.scores_bytes[i] * g->closed.group.share[i]);
@@ -260,7 +260,7 @@ static void set_index(struct program *g, const struct dse_op *op)
 static void set_kind(struct program *g, struct dse_closed *closed, const struct dse_op *op)
 {
     const struct dse_eviction *policy = dse_eviction_at(dse_closed_cache(closed)->eviction), *none = dse_eviction_at(0);
-    const int i = op->attention;
+    const int8_t i = op->attention;
     struct dse_oplist alone = {.n_attentions = 1};
     alone.attention[0] = g->list.attention[i];
     if (g->list.attention[i].is_index) {

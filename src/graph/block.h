@@ -10,7 +10,7 @@
 #include "graph/graph.h"
 #include "graph/primitive.h"
 
-enum { BLOCK_POINTS_MAX = 256, BLOCK_AXES_MAX = 32 };
+enum { BLOCK_POINTS_MAX = 1024, BLOCK_AXES_MAX = 32 };
 
 /* The combinations of values of some axes that are among the points. */
 struct block_shape {

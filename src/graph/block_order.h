@@ -28,9 +28,9 @@ static inline int block_holder(const struct graph *g, int node)
 /* Where the combinations of a shape are among those of another one, which has some of its axes. */
 struct block_places {
     const struct block_shape *from, *to;
-    uint8_t at[BLOCK_POINTS_MAX];
+    uint16_t at[BLOCK_POINTS_MAX];
 };
-_Static_assert(BLOCK_POINTS_MAX <= UINT8_MAX + 1, "a combination has a byte");
+_Static_assert(BLOCK_POINTS_MAX <= UINT16_MAX + 1, "a combination has two bytes");
 enum { BLOCK_PLACES = 64 };
 /* By a number of the two shapes; forgotten where they are no longer the same. */
 struct block_places_kept {
@@ -40,13 +40,13 @@ static inline void block_places_forget(struct block_places_kept *k)
 {
     for (int i = 0; i < BLOCK_PLACES; i++) k->of[i].from = NULL;
 }
-static inline const uint8_t *block_places(struct block_places_kept *k, const struct block_shape *from, const struct block_shape *to)
+static inline const uint16_t *block_places(struct block_places_kept *k, const struct block_shape *from, const struct block_shape *to)
 {
     struct block_places *p = &k->of[(((uintptr_t)from >> 6) * 31 + ((uintptr_t)to >> 6)) % BLOCK_PLACES];
     if (p->from == from && p->to == to) return p->at;
     p->from = from;
     p->to = to;
-    for (int i = 0; i < to->n; i++) p->at[i] = (uint8_t)from->of_point[to->point_of[i]];
+    for (int i = 0; i < to->n; i++) p->at[i] = (uint16_t)from->of_point[to->point_of[i]];
     return p->at;
 }
 

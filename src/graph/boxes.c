@@ -158,7 +158,7 @@ static const struct room *argument(struct boxes_code *c, int node, const struct 
     const struct room *from = n->v[0];
     if (n->shape == s) return from;
     if (n->shape->n == 1) return spread(from, s->n, to);
-    const uint8_t *at = block_places(&c->places, n->shape, s);
+    const uint16_t *at = block_places(&c->places, n->shape, s);
     to->kind = from->kind;
     to->has_none = from->has_none;
     for (int i = 0; i < s->n; i++) to->lo[i] = from->lo[at[i]], to->hi[i] = from->hi[at[i]];

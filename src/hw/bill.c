@@ -310,24 +310,34 @@ int32_t dse_dollars_of(const struct dse_bill *b)
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
-void dse_bill_price(const struct dse_bill *b, double watts, double tokens_per_s, struct dse_priced *ret)
+void dse_bill_build(const struct dse_bill *b, struct dse_built *ret)
+{
+    *ret = (struct dse_built){0};
+    if (!b->economics) return;
+    bill_server_watts(b, &ret->watt_factor, &ret->besides_w);
+    ret->die_usd = bill_die_usd(b);
+    ret->design_usd = bill_design_usd(b, (double)b->economics->units);
+    ret->device_usd =
+        b->is_bought ? b->price_usd[b->economics->prices] : bill_built_usd(b, ret->die_usd) + b->dies * ret->design_usd;
+    ret->embodied_g = bill_embodied_g(b);
+}
+
+void dse_bill_price_built(const struct dse_bill *b, const struct dse_built *built, double watts, double tokens_per_s,
+                          struct dse_priced *ret)
 {
     const struct dse_economics *e = b->economics;
     const double unknown = (double)NAN;
     *ret = (struct dse_priced){unknown, unknown, unknown, unknown, unknown, unknown};
     if (!e) return;
-    double factor, besides_w;
-    bill_server_watts(b, &factor, &besides_w);
     const double each_w = watts / b->devices, limit_w = isnan(b->peak_w) ? each_w : dse_max(b->peak_w, each_w);
-    const double peak_w = limit_w * factor + besides_w, idle_w = isnan(b->idle_w) ? each_w : dse_min(b->idle_w, each_w);
-    const double average_w = (e->busy_share * each_w + (1 - e->busy_share) * idle_w) * factor + besides_w;
+    const double peak_w = limit_w * built->watt_factor + built->besides_w,
+                 idle_w = isnan(b->idle_w) ? each_w : dse_min(b->idle_w, each_w);
+    const double average_w = (e->busy_share * each_w + (1 - e->busy_share) * idle_w) * built->watt_factor + built->besides_w;
     const double average_tokens_per_s = e->busy_share * tokens_per_s;
     const double a_mtoken = dse_usd_per_mtoken(1, e->life_years, average_tokens_per_s); /* of what is paid over the life */
-    const double die_usd = bill_die_usd(b), design_usd = bill_design_usd(b, (double)e->units);
-    ret->die_usd = die_usd + design_usd;
-    ret->design_usd = b->devices * b->dies * design_usd;
-    const double device_usd = b->is_bought ? b->price_usd[e->prices] : bill_built_usd(b, die_usd) + b->dies * design_usd;
-    const double server_usd = bill_with_server_usd(b, device_usd, peak_w);
+    ret->die_usd = built->die_usd + built->design_usd;
+    ret->design_usd = b->devices * b->dies * built->design_usd;
+    const double server_usd = bill_with_server_usd(b, built->device_usd, peak_w);
     ret->system_usd = b->devices * server_usd;
     if (e->tenure == DSE_RENTED) {
         ret->usd_per_mtoken = b->devices * b->rent_usd_h[e->prices] / (SECONDS_PER_HOUR * average_tokens_per_s) * MILLION;
@@ -336,9 +346,16 @@ void dse_bill_price(const struct dse_bill *b, double watts, double tokens_per_s,
         ret->usd_per_mtoken = b->devices * dse_tco_of(&o).total * a_mtoken;
     }
     /* C22. */
-    const double grams = b->devices * bill_embodied_g(b), hours = e->life_years * HOURS_PER_YEAR;
+    const double grams = b->devices * built->embodied_g, hours = e->life_years * HOURS_PER_YEAR;
     const double working =
         dse_operation_g(b->devices * average_w, hours, dse_physical(e->costs, DSE_C_grid_g_world + e->grid), e->pue);
     ret->embodied_kgco2 = grams / GRAMS_PER_KG;
     ret->gco2_per_mtoken = (grams + working) * a_mtoken;
+}
+
+void dse_bill_price(const struct dse_bill *b, double watts, double tokens_per_s, struct dse_priced *ret)
+{
+    struct dse_built built;
+    dse_bill_build(b, &built);
+    dse_bill_price_built(b, &built, watts, tokens_per_s, ret);
 }

@@ -62,10 +62,17 @@ static double share_of(double done, double peak)
 
 struct dse_common dse_common_of(const struct dse_totals *t)
 {
+    struct dse_built built = {0};
+    if (t->bill) dse_bill_build(t->bill, &built);
+    return dse_common_built(t, &built);
+}
+
+struct dse_common dse_common_built(const struct dse_totals *t, const struct dse_built *built)
+{
     static const struct dse_bill none = {0};
     struct dse_priced priced;
     const struct dse_bill *bill = t->bill ? t->bill : &none;
-    dse_bill_price(bill, over(t->joules, t->seconds), over(t->tokens, t->seconds), &priced);
+    dse_bill_price_built(bill, built, over(t->joules, t->seconds), over(t->tokens, t->seconds), &priced);
     return (struct dse_common){
         .tokens_per_s = over(t->tokens, t->seconds),
         .latency_us = t->seconds * DSE_US_PER_S,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)BOUNDS_MANY_MAX == (int)BLOCK_POINTS_MAX, "many boxes are a block");
+_Static_assert((int)BOUNDS_MANY_MAX <= (int)BLOCK_POINTS_MAX, "many boxes fit a block");
 
 struct boxes_at_work {
     const struct space *space;

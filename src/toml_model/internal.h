@@ -412,6 +412,10 @@ double point_workload_input(const struct toml_model *m, int what, const struct d
 const char *point_refusal(const struct toml_model *m, const struct groups *g);
 /* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
 void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret);
+/* The same with what is paid for, which does not depend on time and energy; NULL: no bill. */
+struct dse_bill point_bill(const struct toml_model *m, const struct groups *g, const double *totals);
+void point_common_built(const struct toml_model *m, const struct groups *g, const double *totals, const struct dse_bill *bill,
+                        const struct dse_built *built, struct dse_common *ret);
 
 /* ---- box.c: bounds over a box of points ---- */
 

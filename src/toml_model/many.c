@@ -26,6 +26,8 @@ struct many_worker {
     struct dse_oplist ops;
     struct dse_workload steps[BLOCK_POINTS_MAX]; /* of generations */
     struct dse_common common[BLOCK_POINTS_MAX];
+    struct dse_bill bills[BLOCK_POINTS_MAX];
+    struct dse_built built[BLOCK_POINTS_MAX];
 
     /* the block at hand */
     const struct many_points *points;
@@ -203,23 +205,63 @@ static void fill_refusals(const struct many_worker *w, const struct answers *a)
         if (why[s->of_point[p]]) a->reasons[whole_of(w, p)] = why[s->of_point[p]];
 }
 
+/* The totals of a point, and by which axes they differ. */
+struct totals {
+    const double *numbers[TOTALS];
+    const struct block_shape *shapes[TOTALS];
+};
+
+static void read_totals(const struct totals *t, int point, double *ret)
+{
+    for (int i = 0; i < TOTALS; i++) ret[i] = t->numbers[i] ? t->numbers[i][t->shapes[i]->of_point[point]] : (double)NAN;
+}
+
+static uint32_t axes_of(const struct totals *t, unsigned totals)
+{
+    uint32_t ret = 0;
+    for (int i = 0; i < TOTALS; i++)
+        if (t->numbers[i] && totals >> i & 1) ret |= t->shapes[i]->axes;
+    return ret;
+}
+
+/* A point that has the same groups. */
+static struct groups groups_like(const struct many_worker *w, const struct block_shape *alike, int point)
+{
+    return groups_of(&w->m->groups, params_of(w, alike->point_of[alike->of_point[point]]));
+}
+
+/* What is paid for, of each combination of what it depends on; NULL: nothing is asked. */
+static const struct block_shape *fill_bills(struct many_worker *w, const struct totals *t, const struct block_shape *alike)
+{
+    enum { ASKED = 1 << TOTAL_DIE | 1 << TOTAL_CHIPS | 1 << TOTAL_NODE };
+    if (!w->wanted.bill || w->m->totals[TOTAL_DIE] < 0) return NULL;
+    const struct block_shape *s = block_shape(w->block, alike->axes | axes_of(t, ASKED));
+    for (int c = 0; c < s->n; c++) {
+        const struct groups g = groups_like(w, alike, s->point_of[c]);
+        double totals[TOTALS];
+        read_totals(t, s->point_of[c], totals);
+        w->bills[c] = point_bill(w->m, &g, totals);
+        dse_bill_build(&w->bills[c], &w->built[c]);
+    }
+    return s;
+}
+
 static void fill_common(struct many_worker *w, const struct answers *a)
 {
+    static const struct dse_built none = {0};
     const struct toml_model *m = w->m;
-    const double *numbers[TOTALS] = {NULL};
-    const struct block_shape *shapes[TOTALS];
+    struct totals t = {{NULL}, {NULL}};
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_MEMORY | 1 << GROUP_ECONOMICS };
-    uint32_t axes = reads_groups(&w->reads, GROUPS_ASKED) & block_varying(w->block);
+    const struct block_shape *alike = block_shape(w->block, reads_groups(&w->reads, GROUPS_ASKED) & block_varying(w->block));
     for (int i = 0; i < TOTALS; i++)
-        if (m->totals[i] >= 0 && w->wanted.totals >> i & 1)
-            numbers[i] = numbers_of(w, m->totals[i], &shapes[i]), axes |= shapes[i]->axes;
-    const struct block_shape *s = block_shape(w->block, axes);
+        if (m->totals[i] >= 0 && w->wanted.totals >> i & 1) t.numbers[i] = numbers_of(w, m->totals[i], &t.shapes[i]);
+    const struct block_shape *bills = fill_bills(w, &t, alike), *s = block_shape(w->block, alike->axes | axes_of(&t, ~0u));
     for (int c = 0; c < s->n; c++) {
-        const int point = s->point_of[c];
-        const struct groups g = groups_of(&m->groups, params_of(w, point));
+        const int point = s->point_of[c], bill = bills ? bills->of_point[point] : 0;
+        const struct groups g = groups_like(w, alike, point);
         double totals[TOTALS];
-        for (int i = 0; i < TOTALS; i++) totals[i] = numbers[i] ? numbers[i][shapes[i]->of_point[point]] : (double)NAN;
-        point_common(m, &g, totals, w->wanted.bill, &w->common[c]);
+        read_totals(&t, point, totals);
+        point_common_built(m, &g, totals, bills ? &w->bills[bill] : NULL, bills ? &w->built[bill] : &none, &w->common[c]);
     }
     for (int p = 0; p < w->block->n; p++)
         memcpy(a->metrics + (size_t)whole_of(w, p) * a->stride, &w->common[s->of_point[p]], sizeof *w->common);

@@ -321,17 +321,19 @@ static int32_t bound_of(const struct toml_model *m, const double *totals, const 
 }
 
 /* The bill of the chips that are paid for: as many as [step] says, or as the degrees of parallelism ask for. */
-static struct dse_bill bill_of(const struct toml_model *m, const struct groups *g, const double *totals)
+struct dse_bill point_bill(const struct toml_model *m, const struct groups *g, const double *totals)
 {
     const double none = (double)NAN, asked = g->workload ? (double)dse_workload_chips(g->workload) : 1;
     return dse_bill_of_chip(g->economics, total(m, totals, TOTAL_CHIPS, asked), total(m, totals, TOTAL_DIE, none) * 1e6,
                             nm_of_metres(total(m, totals, TOTAL_NODE, none)), g->memory);
 }
 
-void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret)
+void point_common_built(const struct toml_model *m, const struct groups *g, const double *totals, const struct dse_bill *bill,
+                        const struct dse_built *built, struct dse_common *ret)
 {
     const double none = (double)NAN;
     struct dse_totals t = {
+        .bill = bill,
         .tokens = m->totals[TOTAL_TOKENS] < 0 ? dse_workload_tokens(g->workload) : totals[TOTAL_TOKENS],
         .seconds = total(m, totals, TOTAL_TIME, none),
         .attention_s = total(m, totals, TOTAL_ATTENTION, none),
@@ -342,13 +344,18 @@ void point_common(const struct toml_model *m, const struct groups *g, const doub
         .peak_bytes = total(m, totals, TOTAL_PEAK_BYTES, none),
         .area_mm2 = total(m, totals, TOTAL_AREA, none) * 1e6,
     };
-    struct dse_bill bill;
-    if (with_bill && m->totals[TOTAL_DIE] >= 0) {
-        bill = bill_of(m, g, totals);
-        t.bill = &bill;
-    }
     t.bound = bound_of(m, totals, &t);
-    *ret = dse_common_of(&t);
+    *ret = dse_common_built(&t, built);
+}
+
+void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret)
+{
+    struct dse_bill bill;
+    struct dse_built built = {0};
+    const bool is_billed = with_bill && m->totals[TOTAL_DIE] >= 0;
+    if (is_billed) bill = point_bill(m, g, totals);
+    if (is_billed) dse_bill_build(&bill, &built);
+    point_common_built(m, g, totals, is_billed ? &bill : NULL, &built, ret);
 }
 
 /* The totals of the point at hand. */
@@ -526,7 +533,7 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     }
     double totals[TOTALS];
     totals_of(c, totals);
-    const struct dse_bill bill = bill_of(m, &s, totals);
+    const struct dse_bill bill = point_bill(m, &s, totals);
     put_back(c);
     return dse_bill_why_null(&bill, metric);
 }

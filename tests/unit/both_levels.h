@@ -63,7 +63,10 @@ static inline void both_levels(struct both_levels *b, const char *model, const c
 static inline double metric_of(const struct both_levels *b, const void *metrics, const char *name)
 {
     const struct field *f = schema_find(&b->model->metrics, name);
-    if (!f) fail_msg("no metric %s", name);
+    if (!f) {
+        fail_msg("no metric %s", name);
+        return 0;
+    }
     double v;
     memcpy(&v, (const char *)metrics + f->offset, sizeof v);
     return v;

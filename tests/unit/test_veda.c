@@ -166,7 +166,7 @@ static void prefill__is_as_many_gemvs_and_half_the_square(void **state)
     (void)state;
     struct point p = point_with("phase=prefill", "eviction=none", "context=512", "bandwidth_gbs=100000", NULL);
     double head = 4096. * 32000;
-    double linear_us = (512 * (weights - head) + head) / 128 / 1e3, pairs = 512 * 513 / 2;
+    double linear_us = (512 * (weights - head) + head) / 128 / 1e3, pairs = 512. * 513 / 2;
     struct named m = estimate(&p);
     assert_near(m.linear_us, linear_us, 1e-9);
     assert_near(m.attention_us, 2 * HEADS * pairs / 1e3, 1e-9);
