@@ -40,7 +40,8 @@ static inline void block_places_forget(struct block_places_kept *k)
 {
     for (int i = 0; i < BLOCK_PLACES; i++) k->of[i].from = NULL;
 }
-static inline const uint16_t *block_places(struct block_places_kept *k, const struct block_shape *from, const struct block_shape *to)
+static inline const uint16_t *block_places(struct block_places_kept *k, const struct block_shape *from,
+                                           const struct block_shape *to)
 {
     struct block_places *p = &k->of[(((uintptr_t)from >> 6) * 31 + ((uintptr_t)to >> 6)) % BLOCK_PLACES];
     if (p->from == from && p->to == to) return p->at;
