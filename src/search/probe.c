@@ -166,19 +166,23 @@ uint64_t probe_random(const struct probe *p, uint64_t seed, uint64_t i)
 
 /* ---- evaluation ------------------------------------------------------------------------------------------------------------ */
 
-/* Some points at a time, so that threads seldom ask for more; of few points waiting for all threads takes longer than the work. */
-enum { CHUNK = 32, SHARED_MIN = 512 };
+/* Many points at a time, which models evaluate at once; of few points waiting for all threads takes longer than the work. */
+enum { CHUNK = 256, SHARED_MIN = 512 };
 
 bool probe_evaluate(struct probe *p, const uint64_t *points, size_t n, double *values, double *violations)
 {
     bool ok = true;
-#pragma omp parallel for num_threads(p->threads) schedule(dynamic, CHUNK) reduction(&& : ok) if (n >= SHARED_MIN && p->threads > 1)
-    for (size_t i = 0; i < n; i++) {
-        double *of_point = values + i * p->m;
-        ok = ok && evaluator_probe(p->evaluators[omp_get_thread_num()], points[i], p->columns, p->m, of_point, &violations[i]);
+#pragma omp parallel for num_threads(p->threads) schedule(dynamic, 1) reduction(&& : ok) if (n >= SHARED_MIN && p->threads > 1)
+    for (size_t i = 0; i < n; i += CHUNK) {
+        const size_t some = n - i < CHUNK ? n - i : CHUNK;
+        ok = ok && evaluator_probe_many(p->evaluators[omp_get_thread_num()], points + i, some, p->columns, p->m, values + i * p->m,
+                                        violations + i);
+    }
+    for (size_t i = 0; i < n && ok; i++) {
         for (size_t j = 0; j < p->m; j++) {
-            of_point[j] *= p->sign[j];
-            if (violations[i] == 0 && isnan(of_point[j])) violations[i] = 1;
+            double *value = &values[i * p->m + j];
+            *value *= p->sign[j];
+            if (violations[i] == 0 && isnan(*value)) violations[i] = 1;
         }
     }
     return ok;

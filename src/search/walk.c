@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    LEAF = 32,         /* points of a box that is evaluated: a bound takes as long as several */
-    LEAF_AT_ONCE = 16, /* the same where bounds cost little */
-    CLOCK_EVERY = 16   /* boxes from one look at the clock to the next */
+    LEAF = 32,                        /* points of a box that is evaluated: a bound takes as long as several */
+    LEAF_AT_ONCE = WALKER_POINTS_MAX, /* the same where points are evaluated at once, too */
+    CLOCK_EVERY = 16                  /* boxes from one look at the clock to the next */
 };
 
 static const struct walk_frame *frame(const struct walk *w)
@@ -112,13 +112,12 @@ static bool is_closed(struct walk *w, const uint32_t *lo, const uint32_t *hi, st
 
 /* ---- points ---------------------------------------------------------------------------------------------------------------- */
 
-static void meet(struct walk *w, uint64_t point)
+static void meet(struct walk *w, uint64_t point, const double *costs)
 {
     const struct walk_frame *f = frame(w);
-    double costs[FRONT_OBJECTIVES_MAX];
     struct lattice_point by;
     struct walk_result *r = w->result;
-    if (!walker_evaluate(w->walker, w->now->space, point, costs) || is_covered(w, costs, &by)) return;
+    if (is_covered(w, costs, &by)) return;
     if (r->n == r->capacity) {
         r->capacity = r->capacity ? 2 * r->capacity : 16;
         r->costs = xrealloc(r->costs, r->capacity * f->objectives, sizeof *r->costs);
@@ -126,6 +125,15 @@ static void meet(struct walk *w, uint64_t point)
     }
     memcpy(r->costs + r->n * f->objectives, costs, f->objectives * sizeof *costs);
     r->at[r->n++] = (struct lattice_point){w->now->space, point};
+}
+
+static void meet_all(struct walk *w, const uint64_t *points, size_t n)
+{
+    double costs[WALKER_POINTS_MAX * FRONT_OBJECTIVES_MAX];
+    bool there[WALKER_POINTS_MAX];
+    if (!walker_evaluate_all(w->walker, w->now->space, points, n, costs, there)) return;
+    for (size_t i = 0; i < n; i++)
+        if (there[i]) meet(w, points[i], costs + i * frame(w)->objectives);
 }
 
 /* Evaluate every point of the box at hand, if they are few. */
@@ -136,8 +144,10 @@ static bool evaluate_few(struct walk *w)
     uint32_t *at = w->ends;
     if (lattice_volume(l, lo, hi) > (walker_is_at_once(w->walker, w->now->space) ? LEAF_AT_ONCE : LEAF)) return false;
     memcpy(at, lo, frame(w)->axes_max * sizeof *at);
+    uint64_t points[WALKER_POINTS_MAX];
+    size_t n = 0;
     for (;;) {
-        meet(w, lattice_index(l, at));
+        points[n++] = lattice_index(l, at);
         size_t a = lattice_axes(l);
         while (a > 0 && at[a - 1] == hi[a - 1]) {
             a--;
@@ -146,6 +156,7 @@ static bool evaluate_few(struct walk *w)
         if (a == 0) break;
         at[a - 1]++;
     }
+    meet_all(w, points, n);
     walker_log_box(w->walker, w->now->space, lo, hi, &(struct probe){.end = BOX_EVALUATED});
     return true;
 }

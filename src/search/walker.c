@@ -162,21 +162,30 @@ bool walker_bound(struct walker *w, struct box *b)
 
 /* ---- points ---------------------------------------------------------------------------------------------------------------- */
 
-bool walker_evaluate(struct walker *w, uint32_t space, uint64_t point, double *costs)
+bool walker_evaluate_all(struct walker *w, uint32_t space, const uint64_t *points, size_t n, double *costs, bool *ret_there)
 {
     const struct walk_frame *f = w->frame;
-    double violation;
-    w->counts.evaluations++;
-    if (!evaluator_probe(w->evaluators[space], point, f->columns[space], f->objectives, costs, &violation)) {
+    double violations[WALKER_POINTS_MAX];
+    w->counts.evaluations += n;
+    if (!evaluator_probe_many(w->evaluators[space], points, n, f->columns[space], f->objectives, costs, violations)) {
         w->error = evaluator_error(w->evaluators[space]);
         return false;
     }
-    if (violation > 0) return false;
-    for (size_t j = 0; j < f->objectives; j++) {
-        if (!isfinite(costs[j])) return false;
-        if (f->maximise[j]) costs[j] = -costs[j];
+    for (size_t i = 0; i < n; i++) {
+        double *of_point = costs + i * f->objectives;
+        ret_there[i] = violations[i] <= 0;
+        for (size_t j = 0; j < f->objectives; j++) {
+            ret_there[i] = ret_there[i] && isfinite(of_point[j]);
+            if (f->maximise[j]) of_point[j] = -of_point[j];
+        }
     }
     return true;
+}
+
+bool walker_evaluate(struct walker *w, uint32_t space, uint64_t point, double *costs)
+{
+    bool there;
+    return walker_evaluate_all(w, space, &point, 1, costs, &there) && there;
 }
 
 /* ---- walks ----------------------------------------------------------------------------------------------------------------- */

@@ -81,6 +81,9 @@ void walker_run(struct walker *w, struct box *const *b, size_t n, size_t boxes, 
 size_t walker_width(const struct walker *w);
 /* Evaluate one point: its costs. False when it is infeasible or has no value for an objective, and at a bug of the model. */
 bool walker_evaluate(struct walker *w, uint32_t space, uint64_t point, double *costs);
+/* The same of at most WALKER_POINTS_MAX points: of each its costs, and whether it has some. False: a bug of the model. */
+enum { WALKER_POINTS_MAX = 64 };
+bool walker_evaluate_all(struct walker *w, uint32_t space, const uint64_t *points, size_t n, double *costs, bool *ret_there);
 /* Log a box that stays open, or one that is closed since a point covers its costs. */
 void walker_leave(struct walker *w, struct box *b);
 void walker_close(struct walker *w, struct box *b, struct lattice_point by);

@@ -355,6 +355,19 @@ struct many_range {
     const bool *wanted;
 };
 
+/* Make point `number` of those that were evaluated at once, at these digits, the one at hand. */
+static void take_evaluated(struct evaluator *e, size_t number, const uint64_t *digits)
+{
+    e->is_evaluated = true;
+    e->is_copy = !e->space->sampler && space_is_copy(e->space, digits);
+    e->number = number;
+    e->params = NULL;
+    if (e->comparer)
+        memcpy(e->metrics, many_at_work_metrics(e->many, e->number), e->space->model->desc->metrics_size);
+    else
+        e->metrics = many_at_work_metrics(e->many, e->number);
+}
+
 /* Make point i of n from `first` on, at these digits, the one at hand. */
 static void go_to(struct evaluator *e, uint64_t first, size_t i, size_t n, const uint64_t *digits, struct many_range *many)
 {
@@ -368,13 +381,39 @@ static void go_to(struct evaluator *e, uint64_t first, size_t i, size_t n, const
         set_point(e, digits);
         return;
     }
-    e->is_copy = !e->space->sampler && space_is_copy(e->space, digits);
-    e->number = i - many->begin;
-    e->params = NULL;
-    if (e->comparer)
-        memcpy(e->metrics, many_at_work_metrics(e->many, e->number), e->space->model->desc->metrics_size);
+    take_evaluated(e, i - many->begin, digits);
+}
+
+/* The same of point i of a list. */
+static void go_to_listed(struct evaluator *e, const uint64_t *points, size_t i, size_t n, struct many_range *many)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    space_digits(e->space, points[i], digits);
+    if (i >= many->end) {
+        const size_t some = n - i < BLOCK_POINTS_MAX ? n - i : BLOCK_POINTS_MAX,
+                     at_once = e->many && some >= MANY_POINTS_MIN ? some : 0;
+        if (at_once) many_at_work_run_points(e->many, points + i, some, many->wanted);
+        memset(e->stands, 0, at_once * sizeof *e->stands);
+        many->begin = i;
+        many->end = i + at_once;
+    }
+    e->point = points[i];
+    e->is_evaluated = i < many->end;
+    if (e->is_evaluated)
+        take_evaluated(e, i - many->begin, digits);
     else
-        e->metrics = many_at_work_metrics(e->many, e->number);
+        set_point(e, digits);
+}
+
+bool evaluator_run_points(struct evaluator *e, const uint64_t *points, size_t n, union cell *cells, struct row *rows)
+{
+    struct many_range many = {.wanted = NULL};
+    e->stopped = e->is_scanned = false;
+    for (size_t i = 0; i < n && !e->stopped; i++) {
+        go_to_listed(e, points, i, n, &many);
+        rows[i] = evaluate(e, cells + i * e->space->n_columns);
+    }
+    return !e->stopped;
 }
 
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows)
@@ -401,14 +440,14 @@ static double broken_by(struct evaluator *e, size_t i)
     const struct space *sp = e->space;
     if (!e->margins) e->margins = xcalloc(sp->sweep->n_constraints, sizeof(struct margin *));
     if (!e->margins[i]) e->margins[i] = margin_new(sp->sweep->constraints[i].expr, &sp->model->params, &sp->metrics);
-    return margin_broken(e->margins[i], e->params, e->metrics);
+    return margin_broken(e->margins[i], params_of(e), e->metrics);
 }
 
 static double violation(struct evaluator *e)
 {
     double sum = 0;
     for (size_t i = 0; i < e->space->sweep->n_constraints; i++) {
-        double v = e->constraints[i] ? expr_eval(e->constraints[i], e->params, e->metrics) : 1;
+        double v = e->constraints[i] ? expr_eval(e->constraints[i], params_of(e), e->metrics) : 1;
         if (isnan(v) || v == 0) sum += broken_by(e, i);
     }
     if (judge_quality(e)) sum += 1;
@@ -417,12 +456,12 @@ static double violation(struct evaluator *e)
 }
 
 /* Of a point that the model refuses: above that of any that it does not, and the less the less is missing. */
-static double refused_by(const struct evaluator *e, const char *reason)
+static double refused_by(struct evaluator *e, const char *reason)
 {
     const struct dse_model *model = e->space->model->desc;
     struct dse_shortage s;
     double missing = 1;
-    if (!e->mixer && model->shortage && model->shortage(e->params, reason, &s) && s.needed > s.there && s.there >= 0)
+    if (!e->mixer && model->shortage && model->shortage(params_of(e), reason, &s) && s.needed > s.there && s.there >= 0)
         missing = 1 - s.there / s.needed;
     enum { OF_QUALITY = 2 + BUDGET_METRICS }; /* at most: unknown, not trusted, each limit */
     return (double)e->space->sweep->n_constraints + OF_QUALITY + missing;
@@ -438,18 +477,44 @@ static double number_of(struct evaluator *e, size_t column)
     return e->derived[i] ? expr_eval(e->derived[i], params_of(e), e->metrics) : (double)NAN;
 }
 
-bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation)
+/* Of the point at hand, as evaluator_probe. */
+static bool probe_here(struct evaluator *e, const size_t *columns, size_t n, double *values, double *ret_violation)
 {
-    uint64_t digits[SPACE_AXES_MAX];
-    if (!e->space->sampler) space_digits(e->space, index, digits);
-    e->stopped = e->is_evaluated = false;
-    e->point = index;
-    set_point(e, digits);
     const char *reason = run_model(e);
     if (e->stopped) return false;
     *ret_violation = reason ? refused_by(e, reason) : violation(e);
     for (size_t i = 0; i < n; i++) values[i] = reason ? (double)NAN : number_of(e, columns[i]);
     return true;
+}
+
+bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    if (!e->space->sampler) space_digits(e->space, index, digits);
+    e->stopped = e->is_evaluated = e->is_scanned = false;
+    e->point = index;
+    set_point(e, digits);
+    return probe_here(e, columns, n, values, ret_violation);
+}
+
+static const bool *wanted_of(struct evaluator *e, const size_t *columns, size_t n)
+{
+    if (!e->wanted) e->wanted = space_wanted(e->space, columns, n);
+    return e->wanted;
+}
+
+bool evaluator_probe_many(struct evaluator *e, const uint64_t *points, size_t n_points, const size_t *columns, size_t n,
+                          double *values, double *violations)
+{
+    struct many_range many = {.wanted = e->many ? wanted_of(e, columns, n) : NULL};
+    bool ok = true;
+    e->stopped = false;
+    e->is_scanned = true;
+    for (size_t i = 0; i < n_points && ok; i++) {
+        go_to_listed(e, points, i, n_points, &many);
+        ok = probe_here(e, columns, n, values + i * n, &violations[i]);
+    }
+    return ok;
 }
 
 /* The numbers of the point whose parameters are in e->params. */
@@ -465,17 +530,11 @@ static struct row scan_point(struct evaluator *e, const struct point_scan *what,
     return reason ? (struct row){.reason = reason} : judge_point(e);
 }
 
-static const bool *wanted_of(struct evaluator *e, const struct point_scan *what)
-{
-    if (!e->wanted) e->wanted = space_wanted(e->space, what->columns, what->n_columns);
-    return e->wanted;
-}
-
 bool evaluator_scan(struct evaluator *e, uint64_t first, size_t n, const struct point_scan *what)
 {
     uint64_t digits[SPACE_AXES_MAX];
     if (!e->space->sampler) space_digits(e->space, first, digits);
-    struct many_range many = {.wanted = e->many ? wanted_of(e, what) : NULL};
+    struct many_range many = {.wanted = e->many ? wanted_of(e, what->columns, what->n_columns) : NULL};
     e->stopped = false;
     e->is_scanned = true;
     for (size_t i = 0; i < n && !e->stopped; i++) {

@@ -14,6 +14,7 @@ struct many_at_work {
     struct block block;
     char *params, *metrics;
     uint64_t first;
+    const uint64_t *points;                          /* NULL: from `first` on */
     bool made[BLOCK_POINTS_MAX];                     /* params */
     const struct block_shape *standing, **of_column; /* shapes; by column that is a parameter */
     uint32_t *column_axes;
@@ -76,7 +77,7 @@ static void place(struct many_at_work *w, size_t n, const uint64_t *digits)
 const void *many_at_work_params(struct many_at_work *w, size_t i)
 {
     char *params = w->params + i * w->space->model->desc->params_size;
-    if (!w->made[i]) space_point(w->space, w->first + i, params);
+    if (!w->made[i]) space_point(w->space, w->points ? w->points[i] : w->first + i, params);
     w->made[i] = true;
     return params;
 }
@@ -86,16 +87,43 @@ static const void *params_of(void *user, int point)
     return many_at_work_params(user, (size_t)point);
 }
 
-void many_at_work_run(struct many_at_work *w, uint64_t first, size_t n, const uint64_t *digits, const bool *wanted)
+static void place_points(struct many_at_work *w, const uint64_t *points, size_t n)
+{
+    struct block *b = &w->block;
+    uint64_t at[SPACE_AXES_MAX];
+    b->n = (int)n;
+    for (size_t i = 0; i < n; i++) {
+        space_digits(w->space, points[i], at);
+        for (int a = 0; a < b->n_axes; a++) b->at[a][i] = (int32_t)at[a];
+    }
+    for (int a = 0; a < b->n_axes; a++) b->size[a] = (int32_t)w->space->axes[a].n;
+    block_begin(b);
+}
+
+/* The points stand where they are. */
+static void run_placed(struct many_at_work *w, size_t n, const bool *wanted)
 {
     const struct many_points points = {&w->block, params_of, w, wanted};
-    w->first = first;
     memset(w->made, 0, n * sizeof *w->made);
-    place(w, n, digits);
     w->many->run(w->worker, &points, w->reasons, w->metrics, w->space->model->desc->metrics_size);
     const uint32_t varying = block_varying(&w->block);
     w->standing = block_shape(&w->block, w->many->standing(w->worker) & varying);
     for (size_t c = 0; c < w->n_params; c++) w->of_column[c] = block_shape(&w->block, w->column_axes[c] & varying);
+}
+
+void many_at_work_run(struct many_at_work *w, uint64_t first, size_t n, const uint64_t *digits, const bool *wanted)
+{
+    w->first = first;
+    w->points = NULL;
+    place(w, n, digits);
+    run_placed(w, n, wanted);
+}
+
+void many_at_work_run_points(struct many_at_work *w, const uint64_t *points, size_t n, const bool *wanted)
+{
+    w->points = points;
+    place_points(w, points, n);
+    run_placed(w, n, wanted);
 }
 
 const void *many_at_work_params_like(struct many_at_work *w, size_t i, size_t c)

@@ -15,6 +15,8 @@ void many_at_work_free(struct many_at_work *w);
 /* So many points, from `first` on, at these digits of the grid (NULL: a sample's); run. `wanted`: by metric, as struct many_points;
  * it lives as long as w. */
 void many_at_work_run(struct many_at_work *w, uint64_t first, size_t n, const uint64_t *digits, const bool *wanted);
+/* The same of any points of a grid, by their numbers, which stay until the next run. */
+void many_at_work_run_points(struct many_at_work *w, const uint64_t *points, size_t n, const bool *wanted);
 /* The parameters of point i, resolved. */
 const void *many_at_work_params(struct many_at_work *w, size_t i);
 /* Parameters of which column c of the space's rows, a parameter, is that of point i. */

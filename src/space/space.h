@@ -134,11 +134,16 @@ extern const char *const space_notes[];
 /* Evaluate `n` points from `first` on: cells[i * n_columns + c], rows[i]. In closed form, no allocation. False: stopped, and not
  * all rows are there. */
 bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *cells, struct row *rows);
+/* The same of any points of a grid, by their numbers. */
+bool evaluator_run_points(struct evaluator *e, const uint64_t *points, size_t n, union cell *cells, struct row *rows);
 /* Evaluate one point without its row: the values of n columns of metrics or derived ones (SIZE_MAX: a column that there is not),
  * NaN where a column has none or the model refuses the point; and 0, or by how much the point is infeasible: of points that the
  * model accepts the sum over the broken constraints (space/margin.h) and of what it is over budget (budget_excess), of one that it
  * refuses more than that, the more the more is missing. False: stopped, as evaluator_run. */
 bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns, size_t n, double *values, double *ret_violation);
+/* The same of many points of a grid: values[i * n + k], violations[i]. The columns are the same at each call. */
+bool evaluator_probe_many(struct evaluator *e, const uint64_t *points, size_t n_points, const size_t *columns, size_t n,
+                          double *values, double *violations);
 /* Evaluate n points from `first` on without their rows: of each the values of some columns of metrics or derived ones (those of an
  * infeasible point are not defined), the bits of some parameters, and why it is infeasible, as evaluator_run. No allocation. */
 struct point_scan {

@@ -18,12 +18,8 @@ static bool store_rows(struct store *st, const struct space *sp, size_t m, const
     struct row *rows = xcalloc(n, sizeof *rows);
     union cell *cells = xcalloc(n * n_columns, sizeof *cells);
     struct evaluator *e = evaluator_new(sp, FIDELITY_CLOSED_FORM, NULL);
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++) {
-        points[i] = front[i].at.point;
-        ok =
-            evaluator_run(e, points[i], 1, cells + i * n_columns, &rows[i]) || diags_runtime(diags, NULL, "%s", evaluator_error(e));
-    }
+    for (size_t i = 0; i < n; i++) points[i] = front[i].at.point;
+    bool ok = evaluator_run_points(e, points, n, cells, rows) || diags_runtime(diags, NULL, "%s", evaluator_error(e));
     ok = ok && store_write_points(st, m, points, cells, rows, n, diags);
     evaluator_free(e);
     free(cells);

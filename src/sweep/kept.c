@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-enum { CHUNK = 8192 }; /* rows that are evaluated and stored at a time */
+enum { CHUNK = 8192, AT_ONCE = 256 }; /* rows that are stored at a time; that a thread evaluates */
 
 static int ascending(const void *a, const void *b)
 {
@@ -33,9 +33,10 @@ struct rows_maker {
 static bool make_rows(const struct job *job, const struct rows_maker *r, const uint64_t *points, size_t n)
 {
     bool ok = true;
-#pragma omp parallel for num_threads(job->threads) schedule(dynamic, 64) reduction(&& : ok)
-    for (size_t i = 0; i < n; i++)
-        ok = ok && evaluator_run(r->evaluators[omp_get_thread_num()], points[i], 1, r->cells + i * r->n_columns, &r->rows[i]);
+#pragma omp parallel for num_threads(job->threads) schedule(dynamic, 1) reduction(&& : ok)
+    for (size_t i = 0; i < n; i += AT_ONCE)
+        ok = ok && evaluator_run_points(r->evaluators[omp_get_thread_num()], points + i, n - i < AT_ONCE ? n - i : AT_ONCE,
+                                        r->cells + i * r->n_columns, r->rows + i);
     for (int t = 0; !ok && t < job->threads; t++)
         if (evaluator_error(r->evaluators[t])) return diags_runtime(job->diags, NULL, "%s", evaluator_error(r->evaluators[t]));
     return ok;
