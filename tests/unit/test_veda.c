@@ -225,19 +225,34 @@ static double buffer_w(const struct point *p)
     return estimate(p).chip_power_w * equation(p, "buffer_power_percent") / 100;
 }
 
+/* mm2 and W of the array, the voting engine, the special functions and the buffer, and of the chip. */
+static void assert_shares(const struct point *p, double mm2, double w, const double module[4][2])
+{
+    static const char *const names[] = {"pe", "vote", "sfu", "buffer"};
+    assert_near(estimate(p).area_mm2, mm2, 1e-12);
+    assert_near(estimate(p).chip_power_w, w, 1e-12);
+    for (size_t i = 0; i < 4; i++) {
+        char *area = xasprintf("%s_area_percent", names[i]), *power = xasprintf("%s_power_percent", names[i]);
+        assert_near(equation(p, area), 100 * module[i][0] / mm2, 1e-12);
+        assert_near(equation(p, power), 100 * module[i][1] / w, 1e-12);
+        free(area);
+        free(power);
+    }
+}
+
 static void chip__is_table_1_scaled(void **state)
 {
     (void)state;
     struct point p = point_with("eviction=none", NULL);
     const double published_w = buffer_w(&p);
-    assert_near(estimate(&p).area_mm2, 1.058, 1e-12);
-    assert_near(estimate(&p).chip_power_w, 0.37526, 1e-12);
-    assert_near(equation(&p, "pe_area_percent"), 100 * 0.493 / 1.058, 1e-12);
-    assert_near(equation(&p, "pe_power_percent"), 100 * 0.17564 / 0.37526, 1e-12);
+    assert_shares(&p, 1.058, 0.37526, (const double[4][2]){{0.493, 0.17564}, {0.069, 0.02641}, {0.029, 0.01319}, {0.426, 0.14882}});
     set(&p, "pe_copies", 6);
     set(&p, "clock_ghz", 0.5);
     assert_near(estimate(&p).area_mm2, 1.058 + 2 * 0.493, 1e-12);
     assert_near(estimate(&p).chip_power_w, (0.37526 + 2 * 0.17564) / 2, 1e-12);
+    p = point_with("eviction=none", "sfu_exp=1", "sfu_div=11", "vote_fifo=8192", "vote_lanes=5", NULL);
+    assert_shares(&p, 1.058 + 9 * 0.069 + 2 * 0.029, 0.37526 + 9 * 0.02641 + 2 * 0.01319,
+                  (const double[4][2]){{0.493, 0.17564}, {10 * 0.069, 10 * 0.02641}, {3 * 0.029, 3 * 0.01319}, {0.426, 0.14882}});
     p = point_with("technology=22nm", NULL);
     assert_near(estimate(&p).area_mm2, 1.058 * 0.22 / 0.35, 1e-12);
     assert_near(estimate(&p).chip_power_w, 0.37526 * 0.3 / 0.37, 1e-12);

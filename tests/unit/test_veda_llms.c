@@ -220,6 +220,27 @@ static void voting__pays_on_several_chips_at_both_levels(void **state)
     assert_true(event_metric(&b, "eviction_speedup") > 1.5);
 }
 
+/* Counts of a prompt are written once (E10): by KV head as many on two chips as on one, of a layer by each chip for its heads. */
+static void votes__of_a_prompt_are_counted_on_several_chips(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *eviction;
+        double one, two; /* counts of a position and layer */
+    } cases[] = {{"voting", 1, 2}, {"h2o", 8, 8}, {"window", 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct point p = on("llama3-8b");
+        choose(&p, "phase", "prefill");
+        choose(&p, "eviction", cases[i].eviction);
+        choose(&p, "boundary", "bulk");
+        set(&p, "context", 1000);
+        const double bytes = 32 * 1000. * 2; /* of 16 bits */
+        assert_close("one chip", estimate(&p).vote_mib * 1000 * DSE_MIB, cases[i].one * bytes, 1e-12);
+        set(&p, "tensor_parallel", 2);
+        assert_close("two", estimate(&p).vote_mib * 1000 * DSE_MIB, cases[i].two * bytes, 1e-12);
+    }
+}
+
 /* A draft that is always right saves weights, one that is never right costs them. */
 static void drafts__pay_where_they_are_accepted(void **state)
 {
@@ -243,6 +264,7 @@ int main(void)
         cmocka_unit_test(experts__are_drawn_at_event_level),
         cmocka_unit_test(random__llms_run_at_event_level),
         cmocka_unit_test(voting__pays_on_several_chips_at_both_levels),
+        cmocka_unit_test(votes__of_a_prompt_are_counted_on_several_chips),
         cmocka_unit_test(drafts__pay_where_they_are_accepted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
