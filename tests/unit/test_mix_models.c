@@ -423,13 +423,58 @@ static void points__stand_for_random_requests(void **state)
     diags_release(&d);
 }
 
+/* A model that evaluates many requests at once gives what it gives one by one, to the bit, and the same dollars of whole requests.
+ * With parts they are one by one. */
+static void check_at_once(const char *model)
+{
+    enum { POINTS_OF_ROWS = 4 };
+    if (!registry_find(model)->many) return;
+    struct mixed m = mix_of(model, "mix = 'chat'\npoints = 40");
+    const struct space *sp = m.rows.space;
+    const struct dse_model *desc = space_model(sp)->desc;
+    struct runner *runner = runner_new(FIDELITY_CLOSED_FORM, NULL);
+    struct mixer *mixer = mixer_new(sp->mix, runner, NULL, true);
+    char *start = xcalloc(1, desc->params_size), *a = xcalloc(1, desc->metrics_size), *b = xcalloc(1, desc->metrics_size);
+    for (uint64_t i = 0; i < POINTS_OF_ROWS; i++) {
+        uint64_t digits[SPACE_AXES_MAX];
+        struct dse_breakdown parts = {0};
+        const char *reason;
+        space_digits(sp, i, digits);
+        space_start_of_digits(sp, digits, start);
+        assert_int_equal(mixer_run(mixer, start, a, NULL, &reason), RUN_DONE);
+        assert_null(reason);
+        const struct served at_once = mixer_served(mixer);
+        assert_int_equal(mixer_run(mixer, start, b, &parts, &reason), RUN_DONE);
+        const struct served one_by_one = mixer_served(mixer);
+        assert_memory_equal(a, b, desc->metrics_size);
+        assert_memory_equal(&at_once, &one_by_one, sizeof at_once);
+    }
+    mixer_free(mixer);
+    runner_free(runner);
+    free(start);
+    free(a);
+    free(b);
+    mixed_release(&m);
+}
+
+static void requests__at_once_are_those_one_by_one(void **state)
+{
+    (void)state;
+    for_each_model(check_at_once);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_request__gives_the_plain_row),          cmocka_unit_test(totals__agree),
-        cmocka_unit_test(totals__are_those_of_the_requests_alone),   cmocka_unit_test(totals__make_up_whole_requests),
-        cmocka_unit_test(means__lie_between_what_they_are_means_of), cmocka_unit_test(longer_requests__never_help_decoding),
-        cmocka_unit_test(points__stand_for_random_requests),         cmocka_unit_test(dollars__are_those_of_prompt_and_generation),
+        cmocka_unit_test(requests__at_once_are_those_one_by_one),
+        cmocka_unit_test(one_request__gives_the_plain_row),
+        cmocka_unit_test(totals__agree),
+        cmocka_unit_test(totals__are_those_of_the_requests_alone),
+        cmocka_unit_test(totals__make_up_whole_requests),
+        cmocka_unit_test(means__lie_between_what_they_are_means_of),
+        cmocka_unit_test(longer_requests__never_help_decoding),
+        cmocka_unit_test(points__stand_for_random_requests),
+        cmocka_unit_test(dollars__are_those_of_prompt_and_generation),
     };
     int failed = cmocka_run_group_tests(tests, NULL, close_beds);
     registry_release();
