@@ -357,6 +357,26 @@ static bool have_batch(const struct evaluation *e, struct diags *diags)
     return p->batch != NULL;
 }
 
+/* Points from `first` on, at once where the model can. */
+static bool evaluate_some(struct evaluation *e, size_t first, size_t n, struct diags *diags)
+{
+    struct batch *b = e->points->batch;
+    const char *invalid[BATCH_KEPT_MAX];
+    const bool keeps = batch_keeps(b);
+    for (size_t i = 0; i < n && keeps; i++) {
+        invalid[i] = tell(e, b, first + i);
+        if (!invalid[i]) batch_keep(b);
+    }
+    if (keeps) batch_run_kept(b);
+    for (size_t i = 0, kept = 0; i < n; i++) {
+        if (!keeps) invalid[i] = tell(e, b, first + i);
+        const enum batch_end end = invalid[i] ? BATCH_INFEASIBLE : keeps ? batch_take(b, kept++) : batch_run(b);
+        if (end == BATCH_BUG) return diags_runtime(diags, NULL, "%s, at point %zu", batch_reason(b), first + i);
+        fill(e, b, first + i, invalid[i], end);
+    }
+    return true;
+}
+
 static bool evaluate(struct evaluation *e, size_t n, struct diags *diags)
 {
     struct dse_points *p = e->points;
@@ -366,14 +386,10 @@ static bool evaluate(struct evaluation *e, size_t n, struct diags *diags)
     forget_texts(p);
     const bool inputs = check_inputs(e, diags);
     if (!check_outputs(e, diags) || !inputs || !have_batch(e, diags)) return false;
-    struct batch *b = p->batch;
-    for (size_t k = 0; k < n; k++) {
-        const char *invalid = tell(e, b, k);
-        const enum batch_end end = invalid ? BATCH_INFEASIBLE : batch_run(b);
-        if (end == BATCH_BUG) return diags_runtime(diags, NULL, "%s, at point %zu", batch_reason(b), k);
-        fill(e, b, k, invalid, end);
-    }
-    return true;
+    bool ok = true;
+    for (size_t k = 0; k < n && ok; k += BATCH_KEPT_MAX)
+        ok = evaluate_some(e, k, n - k < BATCH_KEPT_MAX ? n - k : BATCH_KEPT_MAX, diags);
+    return ok;
 }
 
 bool dse_points_evaluate(struct dse_points *p, size_t n, const struct dse_input *inputs, size_t n_inputs,

@@ -40,6 +40,15 @@ enum batch_end {
 };
 /* Evaluate the point that was told. In closed form, no allocation where all is well. */
 enum batch_end batch_run(struct batch *b);
+/* Many points at once, for a model that can (model/many.h): keep the point that was told, at most BATCH_KEPT_MAX of them; run all
+ * that are kept; then make the i-th of them the one at hand, as batch_run would leave it. The first keep behind a run forgets the
+ * points before. */
+enum { BATCH_KEPT_MAX = 256 };
+/* False: the model cannot, or too many parameters are told. */
+bool batch_keeps(const struct batch *b);
+void batch_keep(struct batch *b);
+void batch_run_kept(struct batch *b);
+enum batch_end batch_take(struct batch *b, size_t i);
 const char *batch_reason(const struct batch *b);  /* valid until the next run */
 const void *batch_params(const struct batch *b);  /* resolved */
 const void *batch_metrics(const struct batch *b); /* of BATCH_OK */

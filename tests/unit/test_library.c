@@ -328,6 +328,53 @@ static void library__is_of_one_mind_with_eval_and_sweeps(void **state)
     assert_true(compared > n * (size_t)samples(50, 500));
 }
 
+/* A model that evaluates many points at once gives each of them what it gives the point alone, whatever stands beside it. */
+static void library__evaluates_many_points_as_each_alone(void **state)
+{
+    (void)state;
+    enum { MANY = 700 };
+    static const char *const names[] = {"llama2-7b", "llama3-8b", "lama2-7b", "gpt-oss-120b", "opt-6.7b"};
+    static double rows[MANY], gbs[MANY], speed[MANY], usd[MANY], channels[MANY];
+    static const char *llms[MANY], *status[MANY], *reason[MANY];
+    for (int i = 0; i < MANY; i++) {
+        rows[i] = i % 31 == 30 ? 0 : 1 + i % 29;
+        gbs[i] = 64 * (1 + i * i % 17);
+        llms[i] = names[i / 7 % 5];
+    }
+    const struct dse_output out[] = {{.name = "tokens_per_s", .numbers = speed},
+                                     {.name = "usd_per_mtoken", .numbers = usd},
+                                     {.name = "channels", .numbers = channels},
+                                     {.name = "status", .texts = status},
+                                     {.name = "reason", .texts = reason}};
+    struct dse_points *p = points_of("veda"), *alone = points_of("veda");
+    const struct dse_input in[] = {
+        {.name = "pe_rows", .numbers = rows}, {.name = "bandwidth_gbs", .numbers = gbs}, {.name = "llm", .texts = llms}};
+    assert_true(dse_points_evaluate(p, MANY, in, 3, out, 5, problems));
+    int ok = 0;
+    for (int i = 0; i < MANY; i++) {
+        double x, y, z;
+        const char *s, *r;
+        const struct dse_output one[] = {{.name = "tokens_per_s", .numbers = &x},
+                                         {.name = "usd_per_mtoken", .numbers = &y},
+                                         {.name = "channels", .numbers = &z},
+                                         {.name = "status", .texts = &s},
+                                         {.name = "reason", .texts = &r}};
+        const struct dse_input at[] = {{.name = "pe_rows", .numbers = &rows[i]},
+                                       {.name = "bandwidth_gbs", .numbers = &gbs[i]},
+                                       {.name = "llm", .texts = &llms[i]}};
+        assert_true(dse_points_evaluate(alone, 1, at, 3, one, 5, problems));
+        assert_string_equal(status[i], s);
+        assert_string_equal(reason[i] ? reason[i] : "", r ? r : "");
+        assert_memory_equal(&speed[i], &x, sizeof x);
+        assert_memory_equal(&usd[i], &y, sizeof y);
+        assert_memory_equal(&channels[i], &z, sizeof z);
+        ok += strcmp(s, "ok") == 0;
+    }
+    assert_true(ok > MANY / 10 && ok < MANY);
+    dse_points_free(p);
+    dse_points_free(alone);
+}
+
 static void library__gives_invalid_inputs_a_status(void **state)
 {
     (void)state;
@@ -416,6 +463,7 @@ int main(void)
         cmocka_unit_test(library__evaluates_what_set_names_for_every_parameter_of_every_model),
         cmocka_unit_test(library__follows_names_that_vary),
         cmocka_unit_test(library__is_of_one_mind_with_eval_and_sweeps),
+        cmocka_unit_test(library__evaluates_many_points_as_each_alone),
         cmocka_unit_test(library__gives_invalid_inputs_a_status),
         cmocka_unit_test(library__tells_what_is_wrong),
         cmocka_unit_test(library__describes_its_models),
