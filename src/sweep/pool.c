@@ -8,14 +8,14 @@
 #include <time.h>
 
 /* Blocks of the ring: some for the writer to be ahead or behind, and two for every thread. */
-enum { SLOTS = 28, SLOTS_A_THREAD = 2 };
+enum { SLOTS = 12, SLOTS_A_THREAD = 2 };
 
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY, SLOT_BROKEN /* stopped halfway */ };
 
 struct slot {
     enum slot_state state;
     struct row_block block;
-    union cell *cells;
+    union cell *cells; /* NULL: its rows are encoded as soon as they are there */
     struct row *rows;
     struct store_pages pages;
 };
@@ -26,6 +26,7 @@ struct pool {
     const struct range *ranges;
     size_t n_ranges;
     struct evaluator **evaluators; /* one a thread */
+    union cell **cells;            /* of rows that are encoded at once: one block a thread */
     double *seconds;
 
     pthread_mutex_t mutex; /* guards everything below */
@@ -60,8 +61,11 @@ struct pool *pool_new(const struct space *sp, const struct range *ranges, size_t
     space_columns(sp, &n_columns);
     p->n_slots = SLOTS + (size_t)threads * SLOTS_A_THREAD;
     p->slots = xcalloc(p->n_slots, sizeof *p->slots);
+    const size_t bytes = options->block * n_columns * sizeof(union cell);
+    p->cells = xcalloc((size_t)threads, sizeof *p->cells);
+    for (int t = 0; t < threads && options->encoder; t++) p->cells[t] = xmalloc(bytes);
     for (size_t i = 0; i < p->n_slots; i++) {
-        p->slots[i].cells = xmalloc(options->block * n_columns * sizeof(union cell));
+        if (!options->encoder) p->slots[i].cells = xmalloc(bytes);
         p->slots[i].rows = xmalloc(options->block * sizeof(struct row));
     }
     p->position = n_ranges ? ranges[0].first : 0;
@@ -73,7 +77,10 @@ struct pool *pool_new(const struct space *sp, const struct range *ranges, size_t
 void pool_free(struct pool *p)
 {
     if (!p) return;
-    for (int t = 0; t < p->options.threads; t++) evaluator_free(p->evaluators[t]);
+    for (int t = 0; t < p->options.threads; t++) {
+        evaluator_free(p->evaluators[t]);
+        free(p->cells[t]);
+    }
     for (size_t i = 0; i < p->n_slots; i++) {
         free(p->slots[i].cells);
         free(p->slots[i].rows);
@@ -82,6 +89,7 @@ void pool_free(struct pool *p)
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->mutex);
     free(p->evaluators);
+    free(p->cells);
     free(p->seconds);
     free(p->slots);
     free(p);
@@ -114,11 +122,14 @@ static void evaluate(struct pool *p, struct slot *s, int thread)
 {
     pthread_mutex_unlock(&p->mutex);
     double start = now();
-    bool whole = evaluator_run(p->evaluators[thread], s->block.first, s->block.n, s->cells, s->rows);
+    union cell *cells = s->cells ? s->cells : p->cells[thread];
+    bool whole = evaluator_run(p->evaluators[thread], s->block.first, s->block.n, cells, s->rows);
     if (whole && p->options.encoder) {
+        s->block.cells = cells;
         bool encoded = store_encode(p->options.encoder, &s->block, &s->pages);
         assert(encoded); /* no text of a row is as long as a page: names and constraints are limited where they are read */
         s->block.pages = &s->pages;
+        s->block.cells = NULL; /* the pages have them */
     }
     p->seconds[thread] += now() - start;
     pthread_mutex_lock(&p->mutex);
