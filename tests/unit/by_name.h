@@ -44,12 +44,17 @@ static inline const struct field *param_of(const struct point *p, const char *na
     return f;
 }
 
-/* Any number, of its range or not; what follows from it is as it would be. */
+/* Any value, of its range or not; what follows from it is as it would be. */
+static inline void put(struct point *p, const struct field *f, struct value value)
+{
+    field_set(f, p->params, value);
+    if (p->model->desc->resolve) p->model->desc->resolve(p->params);
+}
+
 static inline void set(struct point *p, const char *name, double number)
 {
     const struct field *f = param_of(p, name);
-    field_set(f, p->params, f->type == DSE_TYPE_F64 ? (struct value){.f64 = number} : (struct value){.i64 = (int64_t)number});
-    if (p->model->desc->resolve) p->model->desc->resolve(p->params);
+    put(p, f, f->type == DSE_TYPE_F64 ? (struct value){.f64 = number} : (struct value){.i64 = (int64_t)number});
 }
 
 static inline void choose(struct point *p, const char *name, const char *choice)
@@ -58,14 +63,14 @@ static inline void choose(struct point *p, const char *name, const char *choice)
     int32_t i = 0;
     while (f->choices[i] && strcmp(f->choices[i], choice) != 0) i++;
     if (!f->choices[i]) fail_msg("%s is not %s", name, choice);
-    field_set(f, p->params, (struct value){.choice = i});
+    put(p, f, (struct value){.choice = i});
 }
 
 static inline void name_entry(struct point *p, const char *name, enum dse_kind kind, const char *entry)
 {
     const struct dse_entry *e = catalog_find(catalog, kind, entry);
     if (!e) fail_msg("no %s", entry);
-    field_set(param_of(p, name), p->params, (struct value){.ref = e});
+    put(p, param_of(p, name), (struct value){.ref = e});
 }
 
 static inline double get(const struct point *p, const char *name)
