@@ -36,6 +36,14 @@ static void assert_cycles_of_a_head(const struct point *p, double work, double p
     assert_true(m.array_utilization <= 1 + 1e-12 && m.array_utilization > 0.05);
 }
 
+/* Of a query head: trees that fit take as many positions at once in q K^T, and as many elements in s V; one tree that is too wide
+ * for all PEs is fed in several cycles. */
+static double tree_cycles(double pes, double width, double elements, double positions)
+{
+    const double trees = fmax(1, floor(pes / width)), issue = ceil(width / pes);
+    return issue * (ceil(elements / width) * ceil(positions / trees) + ceil(elements / trees) * ceil(positions / width));
+}
+
 /* No array does more multiply-adds than it has PEs for, and none needs more cycles than one PE alone. A wider array, or one more,
  * is never slower. */
 static void gemv__has_room_for_all_multiply_adds(void **state)
@@ -57,7 +65,7 @@ static void gemv__has_room_for_all_multiply_adds(void **state)
             const double cycles = equation(&p, "attention_head_cycles"), of_tree = equation(&tree, "attention_head_cycles"),
                          pes = (double)(rows * copies);
             assert_true(cycles * pes >= work && cycles <= work && cycles <= before);
-            assert_true(of_tree * 8 * pes >= work && of_tree <= 48 * work);
+            assert_true(of_tree * 8 * pes >= work && of_tree == tree_cycles(8 * pes, 48, WIDTH, CONTEXT));
             assert_cycles_of_a_head(&p, work, pes);
             assert_cycles_of_a_head(&tree, work, 8 * pes);
             before = cycles;
@@ -126,6 +134,10 @@ static void adder_tree__takes_a_second_pass_for_one_position_more(void **state)
     choose(&p, "dataflow", "flexible");
     assert_near(estimate(&p).values_utilization, 257. / 258, 1e-12); /* two positions at a time */
     assert_true(equation(&p, "values_epochs") == 2);
+    choose(&p, "dataflow", "adder-tree");
+    const double row = equation(&p, "values_row_cycles");
+    set(&p, "v_access_cycles", 0.5);
+    assert_near(equation(&p, "values_row_cycles"), row + 0.5, 1e-12);
 }
 
 /* Passes over the positions of a generation: the mean of ceil(l / q) over its lengths, and of a prompt their sum. */
@@ -197,8 +209,11 @@ static void softmax__beside_the_array_costs_nothing_until_the_array_outruns_it(v
     assert_near(estimate(&p).attention_us, attention, 1e-12);
     assert_near(estimate(&p).softmax_exposed_us, 0.75 * attention, 1e-9);
     set(&p, "sfu_exp", 4);
+    assert_near(estimate(&p).attention_us, attention / 8 + attention / 2, 1e-9); /* one divider for the weights of s V */
     set(&p, "sfu_div", 4);
     assert_near(estimate(&p).attention_us, attention / 4, 1e-9);
+    set(&p, "sfu_exp", 1);
+    assert_near(estimate(&p).attention_us, attention, 1e-9); /* exponentials are made twice: for the sum, and for the weights */
 }
 
 static void softmax__as_a_stage_is_all_exposed(void **state)
