@@ -115,8 +115,9 @@ static void eviction__keeps_the_rounded_ratio_of_the_prompt(void **state)
 {
     (void)state;
     struct point p = point_with("generate=100", "eviction_ratio=0.2", NULL);
-    assert_true(estimate(&p).cached_positions == 102); /* 102.4 */
-    set(&p, "eviction_ratio", 0.05);                   /* 25.6, below the reserved length */
+    assert_true(estimate(&p).cached_positions == 102 && equation(&p, "target_length") == 102); /* 102.4 */
+    assert_near(equation(&p, "reduced_positions"), 512 + 50.5 - 102, 1e-12);
+    set(&p, "eviction_ratio", 0.05); /* 25.6, below the reserved length */
     assert_true(estimate(&p).cached_positions == 32);
     choose(&p, "eviction", "window");
     assert_true(estimate(&p).cached_positions == 26);
@@ -278,6 +279,13 @@ static void check__says_why_a_point_is_refused(void **state)
         {"eviction_ratio=0.004", "eviction=window",
          "the cache is shorter than the positions its policy must keep (sinks, observed, page)"},
         {"vote_fifo=1000", NULL, "the voting engine's FIFO is shorter than the cache (vote_fifo)"},
+        {"vote_fifo=500", "generate=10", "the voting engine's FIFO is shorter than the cache (vote_fifo)"}, /* of the prompt */
+        {"kv_format=kivi eviction=none", "kv_bits=2 kv_scale_bits=16",
+         "the array needs keys and values of one width, without scales per channel (kv_format)"},
+        {"devices=2", "draft_tokens=2",
+         "devices above 1 need a dense LLM without parallelism, drafts, chunks or context_spread (devices)"},
+        {"draft_tokens=2", NULL, "eviction cannot be combined with draft_tokens, chunk_tokens or context_spread"},
+        {"eviction=none chunk_tokens=64", "generate=10", "generate cannot be combined with chunk_tokens or context_spread"},
         {"context=5000", NULL, "the context is longer than the LLM's max_context"},
         {"prompt=4000", "generate=97", "the context is longer than the LLM's max_context"},
         {"dataflow=adder-tree", NULL, "element-serial softmax needs the flexible dataflow (softmax, dataflow)"},
