@@ -64,6 +64,8 @@ static void assert_draws_table_1(const struct veda_at_work *w)
     assert_near("modules", m.energy_modules_mj, works * at_work * pj, 1e-9);
     assert_near("buffer", m.energy_sram_mj, (1 - leaks) * buffer_mw / 128 * macs * pj, 1e-9);
     assert_near("clock", m.energy_clock_mj, (1 - leaks) * trees * modules_mw * ns * pj, 1e-9);
+    assert_near("power", m.chip_power_w * m.latency_us / 1e3,
+                m.energy_modules_mj + m.energy_sram_mj + m.energy_clock_mj + m.energy_leakage_mj, 1e-9);
     assert_near("leakage", m.energy_leakage_mj, leaks * (modules_mw + buffer_mw) * ns * pj, 1e-9);
     choose(&p, "power", "constant");
     assert_near("all of it", estimate(&p).chip_power_w * 1e3, modules_mw + buffer_mw, 1e-9);
