@@ -1,8 +1,8 @@
 #include "space/batch.h"
 
 #include "base/xalloc.h"
-#include "model/many.h"
 #include "space/bug.h"
+#include "space/many_list.h"
 #include "space/space_internal.h"
 
 #include <math.h>
@@ -18,23 +18,11 @@ struct told {
     struct follow_list follows; /* of a REF */
 };
 
-/* Points that wait to be run at once. A parameter that is told is an axis of theirs. */
-struct kept {
-    struct many_worker *worker;
-    struct many_lattice lattice;
-    uint32_t *axes; /* by parameter */
-    struct block block;
-    char *params, *metrics;
-    int64_t (*keys)[BATCH_KEPT_MAX]; /* by told parameter */
-    const char *reasons[BATCH_KEPT_MAX];
-    size_t n;
-    bool is_run;
-};
-
 struct batch {
     const struct model *model;
     bool can_keep;
-    struct kept *kept;               /* NULL: none was kept yet */
+    struct many_list *kept;          /* a parameter that is told is an axis; NULL: none was kept yet */
+    int64_t *keys;                   /* of the point at hand, by told parameter */
     const void *here, *here_metrics; /* the point at hand */
     struct told *told;
     size_t n_told;
@@ -119,36 +107,16 @@ static void put(struct batch *b, const struct told *t)
     if (t->follows.n) follow_list_apply(&t->follows, t->value.ref, b->start);
 }
 
-static struct kept *kept_new(const struct batch *b)
+static struct many_list *list_of_told(const struct batch *b)
 {
     const struct schema *params = &b->model->params;
-    struct kept *k = xcalloc(1, sizeof *k);
-    k->axes = xcalloc(params->n, sizeof *k->axes);
+    uint32_t *axes = xcalloc(params->n, sizeof *axes);
     for (size_t i = 0; i < b->n_told; i++) {
         const struct told *t = &b->told[i];
-        k->axes[schema_index(params, t->field)] |= 1u << i;
-        for (size_t f = 0; f < t->follows.n; f++) k->axes[schema_index(params, t->follows.follows[f].to)] |= 1u << i;
+        axes[schema_index(params, t->field)] |= 1u << i;
+        for (size_t f = 0; f < t->follows.n; f++) axes[schema_index(params, t->follows.follows[f].to)] |= 1u << i;
     }
-    k->lattice = (struct many_lattice){(int)b->n_told, k->axes};
-    k->worker = b->model->many->worker_new(b->model->many->object, &k->lattice);
-    k->params = xcalloc(BATCH_KEPT_MAX, b->model->desc->params_size);
-    k->metrics = xcalloc(BATCH_KEPT_MAX, b->model->desc->metrics_size);
-    k->keys = xcalloc(b->n_told + 1, sizeof *k->keys);
-    block_init(&k->block);
-    k->block.n_axes = (int)b->n_told;
-    return k;
-}
-
-static void kept_free(struct kept *k, const struct model *m)
-{
-    if (!k) return;
-    m->many->worker_free(k->worker);
-    block_release(&k->block);
-    free(k->axes);
-    free(k->params);
-    free(k->metrics);
-    free(k->keys);
-    free(k);
+    return many_list_new(b->model, (int)b->n_told, axes);
 }
 
 struct batch *batch_new(const struct binding *defaults, const struct setting *fixed, size_t n_fixed,
@@ -165,6 +133,7 @@ struct batch *batch_new(const struct binding *defaults, const struct setting *fi
         b = xcalloc(1, sizeof *b);
         b->model = given.model;
         b->told = xcalloc(n_told, sizeof *b->told);
+        b->keys = xcalloc(n_told, sizeof *b->keys);
         b->n_told = n_told;
         b->start = space_start(&given);
         b->params = xcalloc(1, b->model->desc->params_size);
@@ -172,7 +141,7 @@ struct batch *batch_new(const struct binding *defaults, const struct setting *fi
         b->runner = runner_new(fidelity, &(struct sim_options){.stop = stop, .events_max = RUNNER_EVENTS_MAX});
         make_told(b, &given, told);
         for (size_t i = 0; i < n_told; i++) put(b, &b->told[i]);
-        b->can_keep = b->model->many && fidelity == FIDELITY_CLOSED_FORM && n_told <= BLOCK_AXES_MAX;
+        b->can_keep = b->model->many && fidelity == FIDELITY_CLOSED_FORM && n_told <= MANY_LIST_AXES_MAX;
     }
     free(values);
     free(given.given);
@@ -182,7 +151,8 @@ struct batch *batch_new(const struct binding *defaults, const struct setting *fi
 void batch_free(struct batch *b)
 {
     if (!b) return;
-    kept_free(b->kept, b->model);
+    many_list_free(b->kept);
+    free(b->keys);
     for (size_t i = 0; i < b->n_told; i++) free(b->told[i].follows.follows);
     runner_free(b->runner);
     judge_free(b->judge);
@@ -251,43 +221,23 @@ bool batch_keeps(const struct batch *b)
 
 void batch_keep(struct batch *b)
 {
-    const struct dse_model *model = b->model->desc;
-    if (!b->kept) b->kept = kept_new(b);
-    struct kept *k = b->kept;
-    if (k->is_run) k->n = 0;
-    k->is_run = false;
-    char *params = k->params + k->n * model->params_size;
+    if (!b->kept) b->kept = list_of_told(b);
     if (b->again) tell_again(b);
-    memcpy(params, b->start, model->params_size);
-    if (model->resolve) model->resolve(params);
-    for (size_t i = 0; i < b->n_told; i++) k->keys[i][k->n] = b->told[i].value.i64;
-    k->n++;
-}
-
-static const void *params_of_kept(void *user, int i)
-{
-    const struct batch *b = user;
-    return b->kept->params + (size_t)i * b->model->desc->params_size;
+    for (size_t i = 0; i < b->n_told; i++) b->keys[i] = b->told[i].value.i64;
+    void *params = many_list_put(b->kept, b->start, b->keys);
+    if (b->model->desc->resolve) b->model->desc->resolve(params);
 }
 
 void batch_run_kept(struct batch *b)
 {
-    struct kept *k = b->kept;
-    if (!k || k->is_run) return;
-    k->is_run = true;
-    const struct many_points points = {&k->block, params_of_kept, b, NULL};
-    k->block.n = (int)k->n;
-    block_begin(&k->block);
-    for (size_t i = 0; i < b->n_told; i++) block_number(&k->block, (int)i, k->keys[i]);
-    b->model->many->run(k->worker, &points, k->reasons, k->metrics, b->model->desc->metrics_size);
+    if (b->kept) many_list_run(b->kept);
 }
 
 enum batch_end batch_take(struct batch *b, size_t i)
 {
-    const struct kept *k = b->kept;
-    b->here = k->params + i * b->model->desc->params_size;
-    b->here_metrics = k->metrics + i * b->model->desc->metrics_size;
-    b->reason = k->reasons[i];
+    b->here = many_list_params(b->kept, i);
+    b->here_metrics = many_list_metrics(b->kept, i);
+    b->reason = many_list_reason(b->kept, i);
     if (b->reason) return BATCH_INFEASIBLE;
     const enum run_end end = runner_check(b->runner, b->model->desc, b->here_metrics);
     return end == RUN_DONE ? BATCH_OK : refuse(b, end);

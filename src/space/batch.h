@@ -8,6 +8,7 @@
 #define DSE_SPACE_BATCH_H
 
 #include "space/judge.h"
+#include "space/many_list.h"
 #include "space/space.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ enum batch_end batch_run(struct batch *b);
 /* Many points at once, for a model that can (model/many.h): keep the point that was told, at most BATCH_KEPT_MAX of them; run all
  * that are kept; then make the i-th of them the one at hand, as batch_run would leave it. The first keep behind a run forgets the
  * points before. */
-enum { BATCH_KEPT_MAX = 256 };
+enum { BATCH_KEPT_MAX = MANY_LIST_MAX };
 /* False: the model cannot, or too many parameters are told. */
 bool batch_keeps(const struct batch *b);
 void batch_keep(struct batch *b);

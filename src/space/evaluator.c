@@ -339,21 +339,27 @@ struct standing evaluator_standing(const struct evaluator *e)
     return e->standing;
 }
 
-/* How many points from `first` on were evaluated at once, at most `n`; 0: they are to be one by one. */
-static size_t begin_many(struct evaluator *e, uint64_t first, size_t n, const uint64_t *digits, const bool *wanted)
-{
-    const size_t some = n < BLOCK_POINTS_MAX ? n : BLOCK_POINTS_MAX;
-    if (!e->many || some < MANY_POINTS_MIN) return 0;
-    many_at_work_run(e->many, first, some, e->space->sampler ? NULL : digits, wanted);
-    memset(e->stands, 0, some * sizeof *e->stands);
-    return some;
-}
-
 /* Points that were evaluated at once, from number `begin` to `end` of the run. */
 struct many_range {
     size_t begin, end;
     const bool *wanted;
+    const uint64_t *points; /* of the run; NULL: one after the other */
 };
+
+/* Evaluate points from number i of n on at once, if they are enough: the point at hand, at these digits, is number i. */
+static void begin_many(struct evaluator *e, size_t i, size_t n, const uint64_t *digits, struct many_range *many)
+{
+    const size_t some = n - i < BLOCK_POINTS_MAX ? n - i : BLOCK_POINTS_MAX;
+    const bool at_once = e->many && some >= MANY_POINTS_MIN;
+    many->begin = i;
+    many->end = at_once ? i + some : i;
+    if (!at_once) return;
+    if (many->points)
+        many_at_work_run_points(e->many, many->points + i, some, many->wanted);
+    else
+        many_at_work_run(e->many, e->point, some, e->space->sampler ? NULL : digits, many->wanted);
+    memset(e->stands, 0, some * sizeof *e->stands);
+}
 
 /* Make point `number` of those that were evaluated at once, at these digits, the one at hand. */
 static void take_evaluated(struct evaluator *e, size_t number, const uint64_t *digits)
@@ -368,36 +374,11 @@ static void take_evaluated(struct evaluator *e, size_t number, const uint64_t *d
         e->metrics = many_at_work_metrics(e->many, e->number);
 }
 
-/* Make point i of n from `first` on, at these digits, the one at hand. */
-static void go_to(struct evaluator *e, uint64_t first, size_t i, size_t n, const uint64_t *digits, struct many_range *many)
+/* Make a point the one at hand: number i of n of the run, at these digits. */
+static void go_to(struct evaluator *e, uint64_t point, size_t i, size_t n, const uint64_t *digits, struct many_range *many)
 {
-    if (i >= many->end) {
-        many->begin = i;
-        many->end = i + begin_many(e, first + i, n - i, digits, many->wanted);
-    }
-    e->point = first + i;
-    e->is_evaluated = i < many->end;
-    if (!e->is_evaluated) {
-        set_point(e, digits);
-        return;
-    }
-    take_evaluated(e, i - many->begin, digits);
-}
-
-/* The same of point i of a list. */
-static void go_to_listed(struct evaluator *e, const uint64_t *points, size_t i, size_t n, struct many_range *many)
-{
-    uint64_t digits[SPACE_AXES_MAX];
-    space_digits(e->space, points[i], digits);
-    if (i >= many->end) {
-        const size_t some = n - i < BLOCK_POINTS_MAX ? n - i : BLOCK_POINTS_MAX,
-                     at_once = e->many && some >= MANY_POINTS_MIN ? some : 0;
-        if (at_once) many_at_work_run_points(e->many, points + i, some, many->wanted);
-        memset(e->stands, 0, at_once * sizeof *e->stands);
-        many->begin = i;
-        many->end = i + at_once;
-    }
-    e->point = points[i];
+    e->point = point;
+    if (i >= many->end) begin_many(e, i, n, digits, many);
     e->is_evaluated = i < many->end;
     if (e->is_evaluated)
         take_evaluated(e, i - many->begin, digits);
@@ -405,12 +386,20 @@ static void go_to_listed(struct evaluator *e, const uint64_t *points, size_t i, 
         set_point(e, digits);
 }
 
+/* The same of number i of a list. */
+static void go_to_listed(struct evaluator *e, size_t i, size_t n, struct many_range *many)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    space_digits(e->space, many->points[i], digits);
+    go_to(e, many->points[i], i, n, digits, many);
+}
+
 bool evaluator_run_points(struct evaluator *e, const uint64_t *points, size_t n, union cell *cells, struct row *rows)
 {
-    struct many_range many = {.wanted = NULL};
+    struct many_range many = {.points = points};
     e->stopped = e->is_scanned = false;
     for (size_t i = 0; i < n && !e->stopped; i++) {
-        go_to_listed(e, points, i, n, &many);
+        go_to_listed(e, i, n, &many);
         rows[i] = evaluate(e, cells + i * e->space->n_columns);
     }
     return !e->stopped;
@@ -425,7 +414,7 @@ bool evaluator_run(struct evaluator *e, uint64_t first, size_t n, union cell *ce
     if (!sp->sampler) space_digits(sp, first, digits);
     e->stopped = false;
     for (size_t i = 0; i < n && !e->stopped; i++) {
-        go_to(e, first, i, n, digits, &many);
+        go_to(e, first + i, i, n, digits, &many);
         rows[i] = evaluate(e, cells + i * sp->n_columns);
         if (!sp->sampler) space_step(sp, digits);
     }
@@ -506,12 +495,12 @@ static const bool *wanted_of(struct evaluator *e, const size_t *columns, size_t 
 bool evaluator_probe_many(struct evaluator *e, const uint64_t *points, size_t n_points, const size_t *columns, size_t n,
                           double *values, double *violations)
 {
-    struct many_range many = {.wanted = e->many ? wanted_of(e, columns, n) : NULL};
+    struct many_range many = {.wanted = e->many ? wanted_of(e, columns, n) : NULL, .points = points};
     bool ok = true;
     e->stopped = false;
     e->is_scanned = true;
     for (size_t i = 0; i < n_points && ok; i++) {
-        go_to_listed(e, points, i, n_points, &many);
+        go_to_listed(e, i, n_points, &many);
         ok = probe_here(e, columns, n, values + i * n, &violations[i]);
     }
     return ok;
@@ -538,7 +527,7 @@ bool evaluator_scan(struct evaluator *e, uint64_t first, size_t n, const struct 
     e->stopped = false;
     e->is_scanned = true;
     for (size_t i = 0; i < n && !e->stopped; i++) {
-        go_to(e, first, i, n, digits, &many);
+        go_to(e, first + i, i, n, digits, &many);
         what->rows[i] = scan_point(e, what, i);
         if (!e->space->sampler) space_step(e->space, digits);
     }

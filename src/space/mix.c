@@ -1,7 +1,7 @@
 #include "space/mix.h"
 
 #include "base/xalloc.h"
-#include "model/many.h"
+#include "space/many_list.h"
 
 #include <dse/units.h>
 #include <dse/workload.h>
@@ -128,11 +128,11 @@ struct mixer {
     const struct mix *mix;
     struct runner *runner;
     struct judge *judge;
-    void *params, *metrics;  /* of one request */
-    struct at_once *at_once; /* NULL: the model runs requests one by one */
-    double *mean;            /* one a metric; unused for names */
-    double *known;           /* the weight of what is in it, of a metric that may be NULL */
-    double *choices;         /* the weight of each value that a name can have */
+    void *params, *metrics;         /* of one request */
+    struct many_list *own, *others; /* requests in the phase of the row, and in the other; NULL: they are run one by one */
+    double *mean;                   /* one a metric; unused for names */
+    double *known;                  /* the weight of what is in it, of a metric that may be NULL */
+    double *choices;                /* the weight of each value that a name can have */
     double total[DSE_MEAN_COUNT];
     bool serves; /* what requests cost is asked for, and can be known */
     void *other; /* metrics of the request's other phase */
@@ -154,53 +154,18 @@ static const char *say(struct mixer *r, size_t request, const char *reason)
 
 /* ---- requests at once -------------------------------------------------------------------------------------------------------- */
 
-/* Requests as points of a block, for a model that evaluates many at once (model/many.h): what does not depend on a request is
- * computed once for all. */
-struct at_once {
-    const struct many *many;
-    struct many_worker *worker;
-    uint32_t *axes; /* by parameter: those of a request are on the one axis that there is */
-    struct many_lattice lattice;
-    struct block block;
-    size_t params_size, metrics_size;
-    char *params, *metrics, *others; /* others: metrics of the other phase */
-    const char *reasons[BLOCK_POINTS_MAX], *refused[BLOCK_POINTS_MAX];
-};
-
 enum { AT_ONCE_MIN = 8 /* requests */ };
 
-static struct at_once *at_once_new(const struct mix *mix)
+/* Requests stand on one axis: what does not depend on them is computed once for all. */
+static struct many_list *list_of_requests(const struct mix *mix)
 {
     const struct model *m = mix->model;
-    if (!m->many || mix->requests->n < AT_ONCE_MIN) return NULL;
     const struct field *const varied[] = {mix->context, mix->prompt, mix->generate};
-    struct at_once *a = xcalloc(1, sizeof *a);
-    a->many = m->many;
-    a->axes = xcalloc(m->params.n, sizeof *a->axes);
+    if (mix->requests->n < AT_ONCE_MIN) return NULL;
+    uint32_t *axes = xcalloc(m->params.n, sizeof *axes);
     for (size_t i = 0; i < sizeof varied / sizeof *varied; i++)
-        if (varied[i]) a->axes[varied[i] - m->params.fields] = 1;
-    a->lattice = (struct many_lattice){1, a->axes};
-    a->worker = a->many->worker_new(a->many->object, &a->lattice);
-    a->params_size = m->desc->params_size;
-    a->metrics_size = m->desc->metrics_size;
-    a->params = xcalloc(BLOCK_POINTS_MAX, a->params_size);
-    a->metrics = xcalloc(BLOCK_POINTS_MAX, a->metrics_size);
-    a->others = xcalloc(BLOCK_POINTS_MAX, a->metrics_size);
-    block_init(&a->block);
-    a->block.n_axes = 1;
-    return a;
-}
-
-static void at_once_free(struct at_once *a)
-{
-    if (!a) return;
-    a->many->worker_free(a->worker);
-    block_release(&a->block);
-    free(a->axes);
-    free(a->params);
-    free(a->metrics);
-    free(a->others);
-    free(a);
+        if (varied[i]) axes[schema_index(&m->params, varied[i])] = 1;
+    return many_list_new(m, 1, axes);
 }
 
 /* ---- the mean --------------------------------------------------------------------------------------------------------------- */
@@ -219,14 +184,16 @@ struct mixer *mixer_new(const struct mix *mix, struct runner *runner, struct jud
     r->known = xcalloc(mix->model->metrics.n, sizeof *r->known);
     r->choices = xcalloc(mix->n_choices, sizeof *r->choices);
     r->said = xcalloc(mix->requests->n, sizeof(struct said *));
-    if (runner_fidelity(runner) == FIDELITY_CLOSED_FORM) r->at_once = at_once_new(mix);
+    if (runner_fidelity(runner) == FIDELITY_CLOSED_FORM) r->own = list_of_requests(mix);
+    if (r->own && r->serves) r->others = list_of_requests(mix);
     return r;
 }
 
 void mixer_free(struct mixer *r)
 {
     if (!r) return;
-    at_once_free(r->at_once);
+    many_list_free(r->own);
+    many_list_free(r->others);
     for (size_t i = 0; i < r->mix->requests->n; i++)
         for (struct said *s = r->said[i], *next; s; s = next) {
             next = s->next;
@@ -323,10 +290,10 @@ static void set_other_phase(const struct mix *mix, const struct mixed_request *q
     if (mix->spread) field_set(mix->spread, params, (struct value){.f64 = 0});
 }
 
-static void set_other(const struct mix *mix, const struct mixed_request *q, const void *start, void *params)
+/* Make the parameters of a point those of the request's other phase, resolved. */
+static void set_other(const struct mix *mix, const struct mixed_request *q, void *params)
 {
     const struct dse_model *model = mix->model->desc;
-    memcpy(params, start, model->params_size);
     set_other_phase(mix, q, params);
     if (model->resolve) model->resolve(params);
 }
@@ -343,7 +310,8 @@ static enum run_end serve(struct mixer *r, const struct mixed_request *q, const 
     const struct mix *mix = r->mix;
     const struct dse_model *model = mix->model->desc;
     double usd = (double)NAN;
-    set_other(mix, q, start, r->params);
+    memcpy(r->params, start, model->params_size);
+    set_other(mix, q, r->params);
     if (!model->check || !model->check(r->params)) {
         const enum run_end end = runner_run(r->runner, model, r->params, r->other, NULL);
         if (end != RUN_DONE) return end;
@@ -358,70 +326,51 @@ struct served mixer_served(const struct mixer *r)
     return served_of(&r->served);
 }
 
-/* ---- requests at once: running ------------------------------------------------------------------------------------------- */
+/* ---- requests at once: running ----------------------------------------------------------------------------------------------- */
 
-static const void *params_of_request(void *user, int i)
+/* Requests from `first` on. */
+static void run_listed(const struct mixer *r, const void *start, size_t first, size_t n)
 {
-    const struct at_once *a = user;
-    return a->params + (size_t)i * a->params_size;
-}
-
-/* The requests whose parameters are there. */
-static void run_block(struct at_once *a, size_t n, const char **reasons, char *metrics)
-{
-    const struct many_points points = {&a->block, params_of_request, a, NULL};
-    a->block.n = a->block.size[0] = (int)n;
-    for (size_t i = 0; i < n; i++) a->block.at[0][i] = (int32_t)i;
-    block_begin(&a->block);
-    a->many->run(a->worker, &points, reasons, metrics, a->metrics_size);
-}
-
-static void set_own(const struct mix *mix, const struct mixed_request *q, const void *start, void *params)
-{
+    const struct mix *mix = r->mix;
     const struct dse_model *model = mix->model->desc;
-    memcpy(params, start, model->params_size);
-    set_request(mix, q, params);
-    if (model->resolve) model->resolve(params);
+    for (size_t i = 0; i < n; i++) {
+        const struct mixed_request *q = &mix->requests->requests[first + i];
+        const int64_t key = (int64_t)i;
+        void *params = many_list_put(r->own, start, &key);
+        set_request(mix, q, params);
+        if (model->resolve) model->resolve(params);
+        if (r->others) set_other(mix, q, many_list_put(r->others, start, &key));
+    }
+    many_list_run(r->own);
+    if (r->others) many_list_run(r->others);
 }
 
-/* Requests from `first` on. The parameters of their other phase make room for those of their own again, which the sums read. */
-static void evaluate_block(const struct mixer *r, const void *start, size_t first, size_t n)
-{
-    struct at_once *a = r->at_once;
-    const struct mixed_request *q = r->mix->requests->requests + first;
-    for (size_t i = 0; i < n && r->serves; i++) set_other(r->mix, &q[i], start, a->params + i * a->params_size);
-    if (r->serves) run_block(a, n, a->refused, a->others);
-    for (size_t i = 0; i < n; i++) set_own(r->mix, &q[i], start, a->params + i * a->params_size);
-    run_block(a, n, a->reasons, a->metrics);
-}
-
-static enum run_end add_evaluated(struct mixer *r, const void *start, size_t request, size_t i)
+static enum run_end add_listed(struct mixer *r, const void *start, size_t request, size_t i)
 {
     const struct mix *mix = r->mix;
     const struct mixed_request *q = &mix->requests->requests[request];
-    const struct at_once *a = r->at_once;
-    const void *own = a->metrics + i * a->metrics_size, *other = a->others + i * a->metrics_size;
-    const bool priced = r->serves && !a->refused[i];
+    const void *own = many_list_metrics(r->own, i);
+    const void *other = r->others && !many_list_reason(r->others, i) ? many_list_metrics(r->others, i) : NULL;
     enum run_end end = runner_check(r->runner, mix->model->desc, own);
-    if (end == RUN_DONE) add_request(r, q, a->params + i * a->params_size, own, request == 0);
-    if (end == RUN_DONE && priced) end = runner_check(r->runner, mix->model->desc, other);
-    if (end == RUN_DONE && r->serves)
-        add_served(r, q, is_prefill(mix, start), number(mix->usd, own), priced ? number(mix->usd, other) : (double)NAN);
+    if (end == RUN_DONE) add_request(r, q, many_list_params(r->own, i), own, request == 0);
+    if (end == RUN_DONE && other) end = runner_check(r->runner, mix->model->desc, other);
+    if (end == RUN_DONE && r->others)
+        add_served(r, q, is_prefill(mix, start), number(mix->usd, own), other ? number(mix->usd, other) : (double)NAN);
     return end;
 }
 
 static enum run_end run_at_once(struct mixer *r, const void *start, const char **ret_reason)
 {
     const size_t all = r->mix->requests->n;
-    for (size_t first = 0; first < all; first += BLOCK_POINTS_MAX) {
-        const size_t n = all - first < BLOCK_POINTS_MAX ? all - first : BLOCK_POINTS_MAX;
-        evaluate_block(r, start, first, n);
+    for (size_t first = 0; first < all; first += MANY_LIST_MAX) {
+        const size_t n = all - first < MANY_LIST_MAX ? all - first : MANY_LIST_MAX;
+        run_listed(r, start, first, n);
         for (size_t i = 0; i < n; i++) {
-            if (r->at_once->reasons[i]) {
-                *ret_reason = say(r, first + i, r->at_once->reasons[i]);
+            if (many_list_reason(r->own, i)) {
+                *ret_reason = say(r, first + i, many_list_reason(r->own, i));
                 return RUN_DONE;
             }
-            const enum run_end end = add_evaluated(r, start, first + i, i);
+            const enum run_end end = add_listed(r, start, first + i, i);
             if (end != RUN_DONE) return end;
         }
     }
@@ -458,7 +407,7 @@ enum run_end mixer_run(struct mixer *r, const void *start, void *metrics, struct
     r->served = (struct served_sum){.usd = r->serves ? 0 : (double)NAN};
     for (size_t i = 0; i < r->mix->n_choices; i++) r->choices[i] = 0;
     for (size_t i = 0; i < r->mix->model->metrics.n; i++) r->mean[i] = (double)NAN, r->known[i] = 0;
-    const enum run_end end = r->at_once && !parts ? run_at_once(r, start, ret_reason) : run_one_by_one(r, start, parts, ret_reason);
+    const enum run_end end = r->own && !parts ? run_at_once(r, start, ret_reason) : run_one_by_one(r, start, parts, ret_reason);
     if (end == RUN_DONE && !*ret_reason) put_means(r, metrics);
     return end;
 }
