@@ -69,7 +69,7 @@ struct limited {
 
 static bool next(struct dram_source *source, struct dram_request *ret, struct diags *diags)
 {
-    enum { BYTES_MAX = 1 << 16 };
+    enum { BYTES_MAX = 1 << 12 };
     const double longest_ns = 1e6; /* idle buses refresh */
     struct limited *l = (struct limited *)source;
     if (l->left == 0 || !l->of->next(l->of, ret, diags)) return false;
@@ -82,7 +82,7 @@ static bool next(struct dram_source *source, struct dram_request *ret, struct di
 static void run(const struct dram_spec *s, const struct dram_map *map, struct dram_source *of, unsigned front)
 {
     struct dram_result *r = xcalloc(1, sizeof *r);
-    struct limited l = {.source = {.next = next}, .of = of, .left = 300};
+    struct limited l = {.source = {.next = next}, .of = of, .left = 100};
     struct diags d;
     diags_init(&d);
     const bool ok = dram_run(&(struct dram_setup){.spec = s, .map = map, .front = front % 2}, &l.source, r, &d);

@@ -34,13 +34,18 @@ static void make(void)
     atexit(leave);
 }
 
-/* That of the name, or any. */
+/* That of the name, or any that has arguments: the others say the same each time, and some read the whole catalog for it. */
 static const struct computed_table *find_table(const char *name, size_t n)
 {
-    size_t tables_n = 0;
-    for (; tables_at(tables_n); tables_n++)
-        if (strlen(tables_at(tables_n)->name) == n && strncmp(tables_at(tables_n)->name, name, n) == 0) return tables_at(tables_n);
-    return tables_at(text_hash(TEXT_HASH_INIT, name, n) % tables_n);
+    size_t of = 0;
+    for (size_t i = 0; tables_at(i); i++) {
+        const struct computed_table *t = tables_at(i);
+        if (strlen(t->name) == n && strncmp(t->name, name, n) == 0) return t;
+        of += t->arguments[0] != NULL;
+    }
+    of = text_hash(TEXT_HASH_INIT, name, n) % of;
+    for (size_t i = 0;; i++)
+        if (tables_at(i)->arguments[0] && of-- == 0) return tables_at(i);
 }
 
 /* 'a', 'it''s', NULL. A number alone, of positions say, has three digits at most: attention over 65536 of them is right, and
