@@ -7,10 +7,13 @@
 #include <stdint.h>
 
 struct db;
+struct tally;
 
 /* Call `add` with a sentence for each reason why rows of a model are on no front: no row is feasible, or none of a name that an
- * axis has ("gpu = h100-pcie"), by reason; and feasible rows that are NULL in one of the objectives. False with errors. */
-bool left_out_of_front(const struct db *db, int64_t run, const char *model, const char *const *objectives, size_t n_objectives,
-                       void (*add)(void *user, const char *text), void *user, struct diags *diags);
+ * axis has ("gpu = h100-pcie"), by reason; and feasible rows that are NULL in one of the objectives. `tally`: of the model's rows
+ * and these objectives. False with errors. */
+bool left_out_of_front(const struct db *db, int64_t run, const char *model, const struct tally *tally,
+                       const char *const *objectives, size_t n_objectives, void (*add)(void *user, const char *text), void *user,
+                       struct diags *diags);
 
 #endif

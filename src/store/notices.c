@@ -7,6 +7,7 @@
 #include "store/query.h"
 #include "store/reader.h"
 #include "store/store_internal.h"
+#include "store/tally.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ struct axis_end {
     char *axis;
     double end, outermost; /* of the axis; on the front */
     bool greatest;
-    int64_t there; /* designs on the front */
+    int64_t there, at_outermost; /* designs on the front */
 };
 
 struct ends {
@@ -131,14 +132,14 @@ static char *front_rows(const struct making *m, size_t i)
     return sql;
 }
 
-/* Count designs, and those at each end, in one pass. */
+/* Count designs, and those at each end, and find the outermost values on the front, in one pass. */
 static bool count_designs(struct making *m, const char *rows, struct ends *e, bool judged, int64_t *ret_designs)
 {
     sqlite3_str *sql = sqlite3_str_new(m->db->sqlite);
     sqlite3_str_appendf(sql, "SELECT count(*), %s", judged ? "total(a.quality = 'unknown'), count(a.beyond)" : "0, 0");
     for (size_t i = 0; i < e->n; i++) /* a number that went through JSON may have lost its last bit */
-        sqlite3_str_appendf(sql, ", total(abs(a.\"%w\" - %!.17g) <= %!.17g)", e->list[i].axis, e->list[i].end,
-                            1e-12 * fabs(e->list[i].end));
+        sqlite3_str_appendf(sql, ", total(abs(a.\"%w\" - %!.17g) <= %!.17g), %s(a.\"%w\")", e->list[i].axis, e->list[i].end,
+                            1e-12 * fabs(e->list[i].end), e->list[i].greatest ? "max" : "min", e->list[i].axis);
     sqlite3_str_appendall(sql, rows);
     char *text = sqlite3_str_finish(sql);
     sqlite3_stmt *stmt = db_prepare(m->db, m->diags, "%s", text);
@@ -148,22 +149,28 @@ static bool count_designs(struct making *m, const char *rows, struct ends *e, bo
     m->designs += *ret_designs;
     if (ok) m->unknown += (int64_t)sqlite3_column_double(stmt, 1);
     if (ok) m->beyond += sqlite3_column_int64(stmt, 2);
-    for (size_t i = 0; ok && i < e->n; i++) e->list[i].there = (int64_t)sqlite3_column_double(stmt, (int)i + 3);
+    for (size_t i = 0; ok && i < e->n; i++) {
+        e->list[i].there = (int64_t)sqlite3_column_double(stmt, 2 * (int)i + 3);
+        e->list[i].outermost = sqlite3_column_double(stmt, 2 * (int)i + 4);
+    }
     sqlite3_finalize(stmt);
     return ok;
 }
 
-/* The outermost value of an axis on the front, and how many designs have it. */
-static bool read_outermost(const struct making *m, const char *rows, struct axis_end *end)
+/* How many designs have the outermost values on the front, in one pass. */
+static bool count_outermost(const struct making *m, const char *rows, struct ends *e)
 {
-    sqlite3_stmt *stmt =
-        db_prepare(m->db, m->diags, "SELECT a.\"%w\", count(*)%s AND a.\"%w\" IS NOT NULL GROUP BY 1 ORDER BY 1 %s LIMIT 1",
-                   end->axis, rows, end->axis, end->greatest ? "DESC" : "ASC");
-    int rc = stmt ? db_step(m->db, stmt, m->diags) : -1;
-    if (rc > 0) end->outermost = sqlite3_column_double(stmt, 0);
-    if (rc > 0) end->there = sqlite3_column_int64(stmt, 1);
+    sqlite3_str *sql = sqlite3_str_new(m->db->sqlite);
+    sqlite3_str_appendall(sql, "SELECT count(*)");
+    for (size_t i = 0; i < e->n; i++) sqlite3_str_appendf(sql, ", total(a.\"%w\" = %!.17g)", e->list[i].axis, e->list[i].outermost);
+    sqlite3_str_appendall(sql, rows);
+    char *text = sqlite3_str_finish(sql);
+    sqlite3_stmt *stmt = db_prepare(m->db, m->diags, "%s", text);
+    sqlite3_free(text);
+    const bool ok = stmt && db_step(m->db, stmt, m->diags) > 0;
+    for (size_t i = 0; ok && i < e->n; i++) e->list[i].at_outermost = (int64_t)sqlite3_column_double(stmt, (int)i + 1);
     sqlite3_finalize(stmt);
-    return rc >= 0;
+    return ok;
 }
 
 /* Why no point beyond that value could be built, and the reason that most of them have; NULL: one could, or there is none. The
@@ -188,18 +195,16 @@ static bool read_refusal(const struct making *m, const char *model, const struct
 /* More than half of the front at the last value of an axis that can be built: the end is right, and this is why. */
 static bool add_limits(struct making *m, const char *model, const char *rows, struct ends *e, int64_t designs)
 {
-    bool ok = true;
+    bool ok = designs < FEW || count_outermost(m, rows, e);
     for (size_t i = 0; ok && i < e->n && designs >= FEW; i++) {
-        struct axis_end *end = &e->list[i];
-        if (2 * end->there > designs) continue; /* told already */
-        ok = read_outermost(m, rows, end);
-        if (!ok || 2 * end->there <= designs) continue;
+        const struct axis_end *end = &e->list[i];
+        if (2 * end->there > designs || 2 * end->at_outermost <= designs) continue; /* told already; few */
         char some[TEXT_NUMBER_MAX], all[TEXT_NUMBER_MAX], value[TEXT_NUMBER_MAX], *reason;
         ok = read_refusal(m, model, end, &reason);
         if (!ok || !reason) continue;
         char *text = xasprintf(
             "%s of the %s designs of %s on the front have %s = %s, the %s value of its axis that can be built: beyond it, %s",
-            text_count(some, (uint64_t)end->there), text_count(all, (uint64_t)designs), model, end->axis,
+            text_count(some, (uint64_t)end->at_outermost), text_count(all, (uint64_t)designs), model, end->axis,
             text_short_number(value, end->outermost), end->greatest ? "greatest" : "least", reason);
         add_notice(m, "axis-limit", text);
         free(text);
@@ -260,10 +265,10 @@ static bool add_of_sweep(struct making *m)
     return rc >= 0;
 }
 
-static bool add_budget(struct making *m)
+static bool add_budget(struct making *m, const struct tally *tallies)
 {
     char *text;
-    if (!over_budget_text(m->db, m->run, m->front->models, m->front->n_models, &text, m->diags)) return false;
+    if (!over_budget_text(m->db, m->run, m->front->models, tallies, m->front->n_models, &text, m->diags)) return false;
     if (text) add_notice(m, "budget", text);
     free(text);
     return true;
@@ -429,14 +434,28 @@ static void add_counts(struct making *m)
     }
 }
 
+/* What the rows say, whether they are on the front or not. */
+static bool add_of_rows(struct making *m)
+{
+    const struct notice_front *f = m->front;
+    struct tally *tallies = xcalloc(f->n_models + 1, sizeof *tallies);
+    bool ok = true;
+    for (size_t i = 0; ok && i < f->n_models; i++)
+        ok = tally_read(m->db, m->run, f->models[i], f->objectives, f->n_objectives, &tallies[i], m->diags);
+    ok = ok && add_budget(m, tallies);
+    for (size_t i = 0; ok && i < f->n_models; i++)
+        ok = left_out_of_front(m->db, m->run, f->models[i], &tallies[i], f->objectives, f->n_objectives, add_left_out, m, m->diags);
+    for (size_t i = 0; i < f->n_models; i++) tally_release(&tallies[i]);
+    free(tallies);
+    return ok;
+}
+
 bool notices_of_front(const struct db *db, int64_t run, const struct notice_front *front, char **ret, struct diags *diags)
 {
     struct making m = {.db = db, .run = run, .front = front, .diags = diags};
     text_init(&m.json);
     text_init(&m.beyond_what);
-    bool ok = add_budget(&m);
-    for (size_t i = 0; ok && i < front->n_models; i++)
-        ok = left_out_of_front(db, run, front->models[i], front->objectives, front->n_objectives, add_left_out, &m, diags);
+    bool ok = add_of_rows(&m);
     for (size_t i = 0; ok && i < front->n_models; i++) ok = look_at_model(&m, i);
     if (ok) add_counts(&m);
     ok = ok && add_number_formats(&m) && add_dollars(&m) && add_of_sweep(&m);

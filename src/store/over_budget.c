@@ -4,21 +4,16 @@
 #include "base/xalloc.h"
 #include "store/db.h"
 #include "store/schema.h"
+#include "store/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Rows of a model that are over budget: those that are stored, or of a run that keeps a part of its rows those that it counted. */
-static bool count_model(const struct db *db, int64_t run, const char *model, int64_t *ret, struct diags *diags)
+static bool count_model(const struct db *db, int64_t run, const char *model, int64_t stored, int64_t *ret, struct diags *diags)
 {
-    int64_t stored, counted = 0;
-    bool counts;
-    bool ok =
-        db_int(db, &stored, diags,
-               "SELECT count(*) FROM main.\"%w_fixed\" f CROSS JOIN main.\"%w_all\" a WHERE f.run = %lld AND a.id >= f.first_id"
-               " AND a.id < f.first_id + f.points AND a.reason = 'over budget'",
-               model, model, (long long)run) &&
-        schema_has_table(db, "main", "evaluated", &counts, diags);
+    int64_t counted = 0;
+    bool counts, ok = schema_has_table(db, "main", "evaluated", &counts, diags);
     if (ok && counts)
         ok = db_int(db, &counted, diags,
                     "SELECT CAST(total(points) AS INTEGER) FROM main.evaluated WHERE run = %lld AND model = %Q"
@@ -59,7 +54,8 @@ static char *say(const char *budget, int64_t rows, int64_t unknown)
     return text_detach(&t);
 }
 
-bool over_budget_text(const struct db *db, int64_t run, const char *const *models, size_t n, char **ret, struct diags *diags)
+bool over_budget_text(const struct db *db, int64_t run, const char *const *models, const struct tally *tallies, size_t n,
+                      char **ret, struct diags *diags)
 {
     int64_t rows = 0, unknown = 0;
     bool fronts;
@@ -71,7 +67,7 @@ bool over_budget_text(const struct db *db, int64_t run, const char *const *model
                     (long long)run);
     for (size_t i = 0; ok && i < n && *budget; i++) {
         int64_t of_model;
-        ok = count_model(db, run, models[i], &of_model, diags);
+        ok = count_model(db, run, models[i], tallies[i].over_budget, &of_model, diags);
         rows += of_model;
     }
     if (ok && (rows || (unknown && strstr(budget, "(default)")))) *ret = say(budget, rows, unknown);

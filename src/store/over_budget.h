@@ -10,9 +10,12 @@
 
 struct db;
 
-/* How many rows of these models are over the budget, and that nobody named one where that is so. NULL in *ret: there is nothing to
- * say, as no row is over it and none is of unknown loss. The caller frees *ret. False with errors. */
-bool over_budget_text(const struct db *db, int64_t run, const char *const *models, size_t n, char **ret, struct diags *diags);
+struct tally;
+
+/* How many rows of these models are over the budget, and that nobody named one where that is so. `tallies`: of each model. NULL in
+ * *ret: there is nothing to say, as no row is over it and none is of unknown loss. The caller frees *ret. False with errors. */
+bool over_budget_text(const struct db *db, int64_t run, const char *const *models, const struct tally *tallies, size_t n,
+                      char **ret, struct diags *diags);
 
 /* Behind the expression of a row's quality: is the row exact, but for its formats? */
 #define IS_EXACT_SQL "IN ('exact', 'rounded')"
