@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The text is part of the program, and so are its errors. */
-static void end(const struct dse_closed_model *file, const struct diags *diags)
+void built_in_end(const struct dse_closed_model *file, const struct diags *diags)
 {
     diags_print(diags, stderr, false);
     fprintf(stderr, "dse: %s, which is built in, is no model\n", file->file);
@@ -21,7 +21,7 @@ struct made_model registry_make_toml(const struct dse_closed_model *file)
     diags_init(&diags);
     struct toml_doc *doc = toml_read_text(file->file, file->text, strlen(file->text), &diags);
     struct toml_model *m = doc ? toml_model_new(doc, false, file, &diags) : NULL;
-    if (!m || !toml_model_place(m)) end(file, &diags);
+    if (!m || !toml_model_place(m)) built_in_end(file, &diags);
     diags_release(&diags);
     return toml_model_made(m);
 }

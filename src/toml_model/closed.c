@@ -150,9 +150,11 @@ static void set_outputs(struct dse_closed_at *at)
 
 static const struct toml_model *find_variant(const struct toml_model *m, const struct dse_closed_variant *table)
 {
-    for (int i = 0; i < m->n_variants; i++)
-        if (m->variants[i]->table == table) return m->variants[i];
-    return NULL;
+    int i = 0;
+    while (i < m->n_variants && m->variants[i]->table != table) i++;
+    assert(i < m->n_variants); /* else the table is of another model */
+    variant_ready(m->variants[i]);
+    return m->variants[i];
 }
 
 struct dse_closed_at *dse_closed_at(struct dse_closed *c, const struct dse_closed_variant *v, const struct dse_oplist *list)
@@ -160,7 +162,6 @@ struct dse_closed_at *dse_closed_at(struct dse_closed *c, const struct dse_close
     struct dse_closed_at *at = xmalloc(sizeof *at); /* its list is long, and written before it is read */
     struct signature s;
     at->variant = find_variant(c->m, v);
-    assert(at->variant); /* else the table is of another model */
     at->params = c->params;
     at->n_in = at->n_out = 0;
     set_list(at, c, list);

@@ -5,6 +5,8 @@
 #include "base/hint.h"
 #include "base/xalloc.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,7 +248,22 @@ static bool read_variant(struct toml_model *m, const struct toml_node *t, const 
     ok = read_numbers(m, t, "reads", v->table ? v->table->reads : NULL, &v->reads, &v->n_reads, diags) && ok;
     if (ok && v->n_gives + v->n_reads == 0)
         return wrong(m, t, "reads = [...]", diags, xasprintf("[events.%s] neither reads a number nor gives one", name));
-    return ok && compile_variant(v, diags);
+    v->is_ready = ok && !m->built_in;
+    return ok && (m->built_in || compile_variant(v, diags));
+}
+
+/* Variants of models of the tree are compiled when they are asked for: most commands ask for none. */
+void variant_ready(struct toml_model *v)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct diags diags;
+    if (atomic_load(&v->is_ready)) return;
+    pthread_mutex_lock(&lock);
+    diags_init(&diags);
+    if (!v->is_ready && !compile_variant(v, &diags)) built_in_end(v->built_in, &diags);
+    diags_release(&diags);
+    atomic_store(&v->is_ready, true);
+    pthread_mutex_unlock(&lock);
 }
 
 static bool read_section(struct toml_model *m, const struct toml_node *t, struct diags *diags)

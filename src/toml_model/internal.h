@@ -279,6 +279,7 @@ struct toml_model {
     int n_variants;
     const struct toml_model *of; /* of a variant: the model */
     const char *variant;         /* its name */
+    _Atomic bool is_ready;       /* it is compiled */
     const struct dse_closed_variant *table;
     struct event_number *gives, *reads;
     int n_gives, n_reads;
@@ -495,6 +496,10 @@ bool compile_all(struct toml_model *m, struct diags *diags);
 bool compile_written(struct toml_model *m, struct diags *diags);
 /* events.c: [events], of a model that is compiled. */
 bool read_events(struct toml_model *m, struct diags *diags);
+/* Compile a variant, if that was not done. Thread-safe. */
+void variant_ready(struct toml_model *v);
+/* End the program: a model of the tree has errors. */
+_Noreturn void built_in_end(const struct dse_closed_model *file, const struct diags *diags);
 void free_variants(struct toml_model *m);
 /* claims.c: [claims]. */
 bool read_claims(struct toml_model *m, struct diags *diags);
