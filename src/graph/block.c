@@ -14,6 +14,7 @@
 void block_init(struct block *b)
 {
     b->n = b->n_axes = b->n_shapes = b->capacity = 0;
+    b->is_varying_known = false;
     b->shapes = NULL;
 }
 
@@ -65,12 +66,14 @@ static int number_hashed(const int64_t *key, int n, int32_t *of, int32_t *first)
 void block_begin(struct block *b)
 {
     b->n_shapes = 0;
+    b->is_varying_known = false;
 }
 
 void block_number(struct block *b, int axis, const int64_t *keys)
 {
     int32_t first[BLOCK_POINTS_MAX];
     b->size[axis] = number_hashed(keys, b->n, b->at[axis], first);
+    b->is_varying_known = false;
 }
 
 static bool varies(const struct block *b, int axis)
@@ -80,12 +83,14 @@ static bool varies(const struct block *b, int axis)
     return false;
 }
 
-uint32_t block_varying(const struct block *b)
+uint32_t block_varying(struct block *b)
 {
-    uint32_t ret = 0;
+    if (b->is_varying_known) return b->varying;
+    b->varying = 0;
     for (int a = 0; a < b->n_axes; a++)
-        if (varies(b, a)) ret |= 1u << a;
-    return ret;
+        if (varies(b, a)) b->varying |= 1u << a;
+    b->is_varying_known = true;
+    return b->varying;
 }
 
 /* The shape of the most of these axes, and of no others, that was asked for before this one; or NULL. */
@@ -244,6 +249,14 @@ BLOCK_WIDE static void operate(enum graph_op op, int n, const double *restrict a
     /* NOLINTEND(bugprone-branch-clone) */
 }
 
+/* What a primitive reads of a point besides its arguments. */
+static unsigned reads_of(const struct primitive *p)
+{
+    bool entries = false;
+    for (int k = 0; k < PRIMITIVE_ARGUMENTS_MAX && p->arguments[k]; k++) entries = entries || *p->arguments[k] == '@';
+    return entries ? BLOCK_PARAMS : p->groups;
+}
+
 static void call(struct block_code *c, int node, const struct block_source *source)
 {
     const struct graph_node *n = &c->g->nodes[node];
@@ -252,9 +265,10 @@ static void call(struct block_code *c, int node, const struct block_source *sour
     double gathered[GRAPH_ARGUMENTS_MAX][BLOCK_POINTS_MAX];
     const double *args[GRAPH_ARGUMENTS_MAX];
     for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, gathered[k]);
+    const unsigned groups = reads_of(p);
     for (int i = 0; i < to->shape->n; i++) {
         double a[GRAPH_ARGUMENTS_MAX] = {0}, ret[PRIMITIVE_RESULTS_MAX];
-        const struct groups g = source->groups(source->object, p->groups, to->shape->point_of[i]);
+        const struct groups g = source->groups(source->object, groups, to->shape->point_of[i]);
         for (int k = 0; k < n->n_args; k++) a[k] = args[k][i];
         p->of(&g, a, ret);
         for (int k = 0; k < p->n_results; k++) to->v[k][i] = ret[k];

@@ -27,6 +27,8 @@ struct block {
     int32_t at[BLOCK_AXES_MAX][BLOCK_POINTS_MAX];
     struct block_shape **shapes; /* that were asked for */
     int n_shapes, capacity;
+    uint32_t varying;
+    bool is_varying_known;
 };
 void block_init(struct block *b);
 void block_release(struct block *b);
@@ -36,16 +38,18 @@ void block_begin(struct block *b);
 void block_number(struct block *b, int axis, const int64_t *keys);
 /* Axes that no point of the block differs in do not count. Valid until the next begin. */
 const struct block_shape *block_shape(struct block *b, uint32_t axes);
-uint32_t block_varying(const struct block *b);
+uint32_t block_varying(struct block *b);
 
 /* Where numbers come from. All is asked at points of the block. */
 struct block_source {
     void *object;
     /* The input at each of the shape's combinations. */
     void (*input)(void *object, const struct block_shape *s, int what, int element, double *ret);
-    /* The groups of a point, of which a primitive reads these (1 << enum group, or-ed). */
+    /* The groups of a point, of which a primitive reads these (1 << enum group, or-ed): those of any that has the same. With
+     * BLOCK_PARAMS it reads other parameters, too. */
     struct groups (*groups)(void *object, unsigned groups, int point);
 };
+#define BLOCK_PARAMS (1u << 31)
 
 /* What a graph needs for its roots, and the axes that each node depends on. These say it of what is read; `of_reference` of a
  * parameter that names an entry, by its place. */

@@ -35,12 +35,14 @@ struct evaluator {
     bool stands[BLOCK_POINTS_MAX]; /* what is known of standings: by many_at_work_standing */
     struct standing standings[BLOCK_POINTS_MAX];
     bool *wanted;               /* metrics that a scan reads; NULL: not yet */
+    const struct field **whole; /* those of them that are numbers */
+    size_t n_whole;
     struct dse_breakdown parts; /* of the points whose parts are looked at */
 };
 
-/* A breakdown takes about as long as the point: all of the few points at event level, and one of so many in closed form, are
- * asked for theirs, so that its parts are held against the metrics. */
-enum { PARTS_EVERY = 256 };
+/* A breakdown takes longer than the point: all of the few points at event level, and one of so many in closed form, are asked for
+ * theirs, so that its parts are held against the metrics. Of a stream, whose points are billions, fewer are. */
+enum { PARTS_EVERY = 256, PARTS_EVERY_SCANNED = 4096 };
 
 static struct dse_breakdown *parts_of(struct evaluator *e)
 {
@@ -98,6 +100,7 @@ void evaluator_free(struct evaluator *e)
     free(e->own_params);
     free(e->own_metrics);
     free(e->wanted);
+    free(e->whole);
     free(e);
 }
 
@@ -142,12 +145,9 @@ static const void *params_of(struct evaluator *e)
 /* Does it have all numbers that are read of it? */
 static bool is_whole(const struct evaluator *e)
 {
-    const struct schema *metrics = &e->space->model->metrics;
-    for (size_t i = 0; i < metrics->n; i++) {
-        const struct field *f = &metrics->fields[i];
-        if (!e->wanted[i] || f->type != DSE_TYPE_F64 || f->without) continue;
-        const double x = field_number(f, e->metrics);
-        if (isinf(x) || (isnan(x) && !f->may_be_null)) return false;
+    for (size_t i = 0; i < e->n_whole; i++) {
+        const double x = field_number(e->whole[i], e->metrics);
+        if (isinf(x) || (isnan(x) && !e->whole[i]->may_be_null)) return false;
     }
     return true;
 }
@@ -159,7 +159,8 @@ static enum run_end run_evaluated(struct evaluator *e, const char **ret_reason)
     const struct dse_model *model = e->space->model->desc;
     *ret_reason = many_at_work_reason(e->many, e->number);
     if (*ret_reason) return RUN_DONE;
-    if (e->point % PARTS_EVERY == 0) return runner_run(e->runner, model, params_of(e), e->metrics, &e->parts);
+    if (e->point % (e->is_scanned ? PARTS_EVERY_SCANNED : PARTS_EVERY) == 0)
+        return runner_run(e->runner, model, params_of(e), e->metrics, &e->parts);
     if (!e->is_scanned) return runner_check(e->runner, model, e->metrics);
     return is_whole(e) ? RUN_DONE : runner_run(e->runner, model, params_of(e), e->metrics, NULL);
 }
@@ -488,7 +489,13 @@ bool evaluator_probe(struct evaluator *e, uint64_t index, const size_t *columns,
 
 static const bool *wanted_of(struct evaluator *e, const size_t *columns, size_t n)
 {
-    if (!e->wanted) e->wanted = space_wanted(e->space, columns, n);
+    const struct schema *metrics = &e->space->model->metrics;
+    if (e->wanted) return e->wanted;
+    e->wanted = space_wanted(e->space, columns, n);
+    e->whole = xcalloc(metrics->n + 1, sizeof(struct field *));
+    for (size_t i = 0; i < metrics->n; i++)
+        if (e->wanted[i] && metrics->fields[i].type == DSE_TYPE_F64 && !metrics->fields[i].without)
+            e->whole[e->n_whole++] = &metrics->fields[i];
     return e->wanted;
 }
 

@@ -25,6 +25,10 @@ struct many_worker {
     int n_codes, next; /* next: code that makes room for another */
     struct dse_oplist ops;
     struct dse_workload steps[BLOCK_POINTS_MAX]; /* of generations */
+    struct groups groups[BLOCK_POINTS_MAX];      /* of those points of the block that has_groups */
+    bool has_groups[BLOCK_POINTS_MAX];
+    const struct block_shape *like; /* of the groups that were asked for last, like_groups; or NULL */
+    unsigned like_groups;
     struct dse_common common[BLOCK_POINTS_MAX];
     struct dse_bill bills[BLOCK_POINTS_MAX];
     struct dse_built built[BLOCK_POINTS_MAX];
@@ -136,12 +140,27 @@ static void read_input(void *object, const struct block_shape *s, int what, int 
     for (int i = 0; i < s->n; i++) ret[i] = point_input(w->m, &direct, params_of(w, s->point_of[i]), NULL);
 }
 
-/* Valid until they are asked of this point again. */
+/* Nothing is known of the points of this block. */
+static void begin_block(struct many_worker *w, struct block *b)
+{
+    w->block = b;
+    w->like = NULL;
+    memset(w->has_groups, 0, (size_t)b->n * sizeof *w->has_groups);
+}
+
+/* Of the first point that has the same of these groups, so that the parameters of few points are made. Valid in this block. */
 static struct groups read_groups(void *object, unsigned groups, int point)
 {
-    (void)groups;
     struct many_worker *w = object;
-    return groups_of_step(&w->m->groups, params_of(w, point), &w->steps[point]);
+    int first = point;
+    if (groups != BLOCK_PARAMS && (!w->like || w->like_groups != groups)) {
+        w->like = block_shape(w->block, reads_groups(&w->reads, groups) & block_varying(w->block));
+        w->like_groups = groups;
+    }
+    if (groups != BLOCK_PARAMS) first = w->like->point_of[w->like->of_point[point]];
+    if (!w->has_groups[first]) w->groups[first] = groups_of_step(&w->m->groups, params_of(w, first), &w->steps[first]);
+    w->has_groups[first] = true;
+    return w->groups[first];
 }
 
 /* The operators of each combination of the workload: what the graph reads of them. */
@@ -331,7 +350,7 @@ static void run_part(struct many_worker *w, const struct plan *plan, const struc
         return;
     }
     block_begin(part);
-    w->block = part;
+    begin_block(w, part);
     w->point_of = w->points_of_part;
     run_alike(w, plan, a);
     w->point_of = NULL;
@@ -343,7 +362,7 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     struct block *all = points->block;
     w->points = points;
     w->wanted = wanted_of(w->m, points->wanted);
-    w->block = all;
+    begin_block(w, all);
     w->point_of = NULL;
     const struct block_shape *s = block_shape(all, reads_plan(&w->reads) & block_varying(all));
     const struct plan *of_combination[BLOCK_POINTS_MAX] = {NULL}, *plans[BLOCK_POINTS_MAX] = {NULL};
