@@ -12,6 +12,7 @@ enum {
     MODEL_LOOP_TERMS_MAX = 5000, /* of those in loops, each once: they are made for every operator */
     MODEL_RANGE_MAX = 1000,      /* numbers of a range */
     MODEL_CONTEXTS_MAX = 500,    /* other values of parameters that a model asks for, by at() */
+    MODEL_SOLVES_MAX = 32,       /* solve() of a model */
     MODEL_INCLUDES_MAX = 16,     /* files that a model includes */
     MODEL_INCLUDES_DEEP = 4,     /* files that include each other in a row */
     MODEL_DEPTH_MAX = 1500,      /* terms, functions and equations inside each other */

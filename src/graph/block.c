@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 #include "graph/block_order.h"
+#include "graph/solve.h"
 
 #include <dse/num.h>
 
@@ -147,13 +148,50 @@ struct block_node {
     double one[PRIMITIVE_RESULTS_MAX]; /* where the shape has one combination alone */
 };
 
+/* A SOLVE, which is run point by point. */
+struct block_solve {
+    struct solve_body body;
+    struct program program;
+    double *v; /* numbers of the graph */
+};
+
 struct block_code {
     const struct graph *g;
+    struct slots slots; /* where there is a SOLVE */
+    struct block_solve *solves;
+    int n_solves;
     struct block_order order;
     struct block_node *nodes;
     struct block_rooms rooms; /* of BLOCK_POINTS_MAX numbers */
     struct block_places_kept places;
 };
+
+/* The program has all that does not depend on the unknown. */
+static void add_solve(struct block_code *c, int node)
+{
+    int *inner = graph_inner(c->g);
+    bool *made = xcalloc((size_t)c->g->n + 1, sizeof *made);
+    if (!c->slots.of) slots_make(c->g, &c->slots);
+    for (int i = 0; i < c->g->n; i++) made[i] = i != node && inner[i] < 0;
+    c->solves = xrealloc(c->solves, (size_t)c->n_solves + 1, sizeof *c->solves);
+    struct block_solve *s = &c->solves[c->n_solves++];
+    solve_body_make(c->g, node, &s->body);
+    program_make(c->g, &c->slots, &node, 1, made, &s->program);
+    s->v = slots_numbers(&c->slots, c->g);
+    free(inner);
+    free(made);
+}
+
+static void release_solves(struct block_code *c)
+{
+    for (int i = 0; i < c->n_solves; i++) {
+        solve_body_release(&c->solves[i].body);
+        program_release(&c->solves[i].program);
+        free(c->solves[i].v);
+    }
+    free(c->solves);
+    slots_release(&c->slots);
+}
 
 struct block_code *block_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes)
 {
@@ -162,6 +200,8 @@ struct block_code *block_code_new(const struct graph *g, const int *roots, int n
     c->nodes = xcalloc((size_t)g->n + 1, sizeof *c->nodes);
     c->rooms.size = BLOCK_POINTS_MAX * sizeof(double);
     block_order_make(g, roots, n, axes, &c->order);
+    for (int i = 0; i < c->order.n; i++)
+        if (g->nodes[c->order.list[i]].op == GRAPH_SOLVE) add_solve(c, c->order.list[i]);
     return c;
 }
 
@@ -179,6 +219,7 @@ void block_code_free(struct block_code *c)
 {
     if (!c) return;
     for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]);
+    release_solves(c);
     block_rooms_release(&c->rooms);
     block_order_release(&c->order);
     free(c->nodes);
@@ -275,6 +316,32 @@ static void call(struct block_code *c, int node, const struct block_source *sour
     }
 }
 
+/* The number of a node at a point. */
+static double number_at(const struct block_code *c, int node, int point)
+{
+    const struct block_node *n = &c->nodes[node];
+    return n->v[0][n->shape->of_point[point]];
+}
+
+static void solve(struct block_code *c, int node, const struct block_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    const struct block_node *to = &c->nodes[node];
+    const struct block_solve *s = c->solves;
+    while (s->body.node != node) s++;
+    for (int i = 0; i < to->shape->n; i++) {
+        const int point = to->shape->point_of[i];
+        const struct groups g = source->groups(source->object, s->body.reads_params ? BLOCK_PARAMS : s->body.groups, point);
+        for (int k = 0; k < 2; k++) s->v[c->slots.of[n->args[k]]] = number_at(c, n->args[k], point);
+        for (int k = 0; k < s->body.n_outside; k++) {
+            const int outside = s->body.outside[k];
+            s->v[c->slots.of[outside]] = number_at(c, outside, point);
+        }
+        program_run(&s->program, s->v, &g);
+        to->v[0][i] = s->v[c->slots.of[node]];
+    }
+}
+
 static void compute(struct block_code *c, int node, const struct block_source *source)
 {
     const struct graph_node *n = &c->g->nodes[node];
@@ -287,6 +354,7 @@ static void compute(struct block_code *c, int node, const struct block_source *s
     case GRAPH_CONSTANT: to->v[0][0] = n->number; return;
     case GRAPH_INPUT: source->input(source->object, to->shape, n->what, n->element1 - 1, to->v[0]); return;
     case GRAPH_CALL: call(c, node, source); return;
+    case GRAPH_SOLVE: solve(c, node, source); return;
     case GRAPH_RESULT: to->v[0] = c->nodes[n->args[0]].v[n->what]; return;
     default: break;
     }

@@ -27,6 +27,7 @@ static uint32_t axes_of(const struct graph *g, const struct block_order *o, cons
 void block_order_make(const struct graph *g, const int *roots, int n, const struct block_axes *axes, struct block_order *ret)
 {
     bool *needed = xcalloc((size_t)g->n + 1, sizeof *needed);
+    int *inner = graph_inner(g);
     *ret = (struct block_order){.list = xcalloc((size_t)g->n + 1, sizeof *ret->list),
                                 .axes = xcalloc((size_t)g->n + 1, sizeof *ret->axes),
                                 .last = xcalloc((size_t)g->n + 1, sizeof *ret->last)};
@@ -35,15 +36,17 @@ void block_order_make(const struct graph *g, const int *roots, int n, const stru
         if (roots[i] >= 0) needed[roots[i]] = true, ret->last[roots[i]] = g->n;
     for (int i = g->n - 1; i >= 0; i--)
         for (int k = 0; needed[i] && k < g->nodes[i].n_args; k++) {
-            const int arg = g->nodes[i].args[k], by = g->nodes[i].op == GRAPH_RESULT ? ret->last[i] : i;
+            const bool is_passed = g->nodes[i].op == GRAPH_RESULT || inner[i] >= 0; /* its reader is whoever reads it */
+            const int arg = g->nodes[i].args[k], by = is_passed ? ret->last[i] : i;
             needed[arg] = true;
             ret->last[arg] = ret->last[arg] < by ? by : ret->last[arg];
         }
     for (int i = 0; i < g->n; i++) {
         if (!needed[i]) continue;
         ret->axes[i] = axes_of(g, ret, &g->nodes[i], axes);
-        ret->list[ret->n++] = i;
+        if (inner[i] < 0) ret->list[ret->n++] = i;
     }
+    free(inner);
     free(needed);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 #include "graph/block_order.h"
+#include "graph/solve.h"
 
 #include <dse/num.h>
 
@@ -31,6 +32,10 @@ struct node {
 
 struct boxes_code {
     const struct graph *g;
+    struct slots slots; /* where there is a SOLVE */
+    struct solve_body *solves;
+    int n_solves;
+    struct graph_range *ranges; /* by slot */
     struct block_order order;
     struct node *nodes;
     int *kept, n_kept; /* nodes that are not let go: roots, and calls of which one is an answer */
@@ -89,6 +94,14 @@ static int find_axes(struct boxes_code *c, uint32_t axes)
     return c->n_axes++;
 }
 
+static void add_solve(struct boxes_code *c, int node)
+{
+    if (!c->slots.of) slots_make(c->g, &c->slots);
+    if (!c->ranges) c->ranges = xcalloc((size_t)c->slots.n + 1, sizeof *c->ranges);
+    c->solves = xrealloc(c->solves, (size_t)c->n_solves + 1, sizeof *c->solves);
+    solve_body_make(c->g, node, &c->solves[c->n_solves++]);
+}
+
 struct boxes_code *boxes_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes)
 {
     struct boxes_code *c = xcalloc(1, sizeof *c);
@@ -104,6 +117,7 @@ struct boxes_code *boxes_code_new(const struct graph *g, const int *roots, int n
         const int node = c->order.list[i];
         if (c->order.last[node] == g->n && g->nodes[node].op != GRAPH_RESULT) c->kept[c->n_kept++] = node;
         c->axes_of[node] = find_axes(c, c->order.axes[node]);
+        if (g->nodes[node].op == GRAPH_SOLVE) add_solve(c, node);
     }
     return c;
 }
@@ -123,6 +137,10 @@ void boxes_code_free(struct boxes_code *c)
 {
     if (!c) return;
     for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]);
+    for (int i = 0; i < c->n_solves; i++) solve_body_release(&c->solves[i]);
+    free(c->solves);
+    free(c->ranges);
+    slots_release(&c->slots);
     block_rooms_release(&c->rooms);
     block_order_release(&c->order);
     free(c->kept);
@@ -325,6 +343,35 @@ static void call(struct boxes_code *c, int node, const struct boxes_source *sour
     for (int k = 0; k < p->n_results; k++) find_kind(to->v[k], to->shape->n);
 }
 
+/* Groups of these that are the same at both ends of a box; and the box's. */
+static unsigned same_groups(const struct boxes_source *source, unsigned groups, int box, struct groups_box *ret)
+{
+    unsigned same = 0;
+    for (unsigned g = 0; groups >> g; g++)
+        if (groups >> g & 1 && source->groups(source->object, 1U << g, box, ret)) same |= 1U << g;
+    source->groups(source->object, groups, box, ret);
+    return same;
+}
+
+static void solve(struct boxes_code *c, int node, const struct boxes_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    const struct node *to = &c->nodes[node];
+    const struct solve_body *s = c->solves;
+    while (s->node != node) s++;
+    for (int i = 0; i < to->shape->n; i++) {
+        const int box = to->shape->point_of[i];
+        struct groups_box g;
+        const unsigned same = same_groups(source, s->groups, box, &g);
+        for (int k = 0; k < 2; k++) c->ranges[c->slots.of[n->args[k]]] = boxes_range(c, n->args[k], box);
+        for (int k = 0; k < s->n_outside; k++) c->ranges[c->slots.of[s->outside[k]]] = boxes_range(c, s->outside[k], box);
+        set(to->v[0], i, solve_body_range(s, c->g, &c->slots, &g, same, c->ranges));
+    }
+    find_kind(to->v[0], to->shape->n);
+    for (int k = 0; k < s->n_outside; k++)
+        if (c->order.last[block_holder(c->g, s->outside[k])] == node) let_go(c, block_holder(c->g, s->outside[k]));
+}
+
 static void load(struct node *to, const struct graph_node *n, const struct boxes_source *source)
 {
     struct graph_range ret[BLOCK_POINTS_MAX];
@@ -343,6 +390,7 @@ static void compute(struct boxes_code *c, int node, const struct boxes_source *s
     case GRAPH_CONSTANT: set(to->v[0], 0, range_of(n->number)), find_kind(to->v[0], 1); return;
     case GRAPH_INPUT: load(to, n, source); return;
     case GRAPH_CALL: call(c, node, source); return;
+    case GRAPH_SOLVE: solve(c, node, source); return;
     case GRAPH_RESULT: to->v[0] = c->nodes[n->args[0]].v[n->what]; return;
     default: break;
     }

@@ -168,6 +168,45 @@ static int of_result(const struct deriving *d, int result)
     return ret;
 }
 
+/* ---- SOLVE ------------------------------------------------------------------------------------------------------------------- */
+
+/* The node with the unknown of a SOLVE in place of itself. */
+static int at_root(struct graph *g, int node, int unknown, int solve)
+{
+    int *inner = graph_inner(g), *to = xcalloc((size_t)g->n + 1, sizeof *to), ret = node;
+    if (node != ZERO && inner[node] == unknown) {
+        for (int i = 0; i <= node; i++) {
+            const struct graph_node n = g->nodes[i];
+            int a[GRAPH_ARGUMENTS_MAX] = {0};
+            to[i] = i == unknown ? solve : i;
+            if (inner[i] != unknown || i == unknown) continue;
+            for (int k = 0; k < n.n_args; k++) a[k] = to[n.args[k]];
+            to[i] = n.op == GRAPH_CALL     ? graph_call(g, n.what, a, n.n_args)
+                    : n.op == GRAPH_RESULT ? graph_result(g, a[0], n.what)
+                    : n.op == GRAPH_CHOOSE ? graph_choose(g, a[0], a[1], a[2])
+                                           : graph_make(g, (enum graph_op)n.op, a[0], n.n_args > 1 ? a[1] : a[0]);
+        }
+        ret = to[node];
+    }
+    free(inner);
+    free(to);
+    return ret;
+}
+
+/* Where it is an end, it moves with that; else as the theorem of implicit functions has it. */
+static int of_solve(const struct deriving *d, int i)
+{
+    struct graph *g = d->g;
+    const struct graph_node n = g->nodes[i];
+    const int low = n.args[0], high = n.args[1], body = n.args[2], unknown = n.args[3];
+    int by_unknown, inside = ZERO;
+    graph_derive(g, &body, 1, unknown, d->flags, &by_unknown);
+    if (d->of[body] != ZERO && by_unknown != ZERO)
+        inside = minus(d, over(d, at_root(g, d->of[body], unknown, i), at_root(g, by_unknown, unknown, i)));
+    const int at_low = either(d, graph_make(g, GRAPH_EQ, i, low), d->of[low], inside);
+    return either(d, graph_make(g, GRAPH_EQ, i, high), d->of[high], at_low);
+}
+
 /* ---- all of it --------------------------------------------------------------------------------------------------------------- */
 
 static int of_node(const struct deriving *d, int i)
@@ -185,6 +224,7 @@ static int of_node(const struct deriving *d, int i)
     case GRAPH_MIN: return either(d, graph_make(g, GRAPH_LT, b, a), d->of[b], d->of[a]);
     case GRAPH_MAX: return either(d, graph_make(g, GRAPH_LT, a, b), d->of[b], d->of[a]);
     case GRAPH_CHOOSE: return either(d, a, d->of[b], d->of[n.args[2]]);
+    case GRAPH_SOLVE: return of_solve(d, i);
     default: return n.op >= GRAPH_NEGATE && n.n_args == 1 ? of_one(d, (enum graph_op)n.op, i, a) : ZERO;
     }
 }

@@ -186,6 +186,42 @@ int graph_result(struct graph *g, int call, int which)
     return add(g, (struct graph_node){.op = GRAPH_RESULT, .what = which, .n_args = 1, .args = {call}});
 }
 
+int graph_unknown(struct graph *g, int which)
+{
+    return add(g, (struct graph_node){.op = GRAPH_UNKNOWN, .what = which});
+}
+
+int *graph_inner(const struct graph *g)
+{
+    int *ret = xcalloc((size_t)g->n + 1, sizeof *ret);
+    for (int i = 0; i < g->n; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        ret[i] = n->op == GRAPH_UNKNOWN ? i : -1;
+        for (int k = 0; k < n->n_args && n->op != GRAPH_SOLVE; k++)
+            if (ret[n->args[k]] >= 0) ret[i] = ret[n->args[k]];
+    }
+    return ret;
+}
+
+static bool needs(const struct graph *g, int node, int what)
+{
+    bool *is = xcalloc((size_t)node + 1, sizeof *is);
+    for (int i = 0; i <= node; i++) {
+        is[i] = i == what;
+        for (int k = 0; k < g->nodes[i].n_args; k++) is[i] = is[i] || is[g->nodes[i].args[k]];
+    }
+    const bool ret = is[node];
+    free(is);
+    return ret;
+}
+
+/* A body that does not depend on the unknown is above 0 at all of them, or at none. */
+int graph_solve(struct graph *g, int low, int high, int body, int unknown)
+{
+    if (!needs(g, body, unknown)) return graph_choose(g, graph_make(g, GRAPH_LE, body, graph_constant(g, 0)), high, low);
+    return add(g, (struct graph_node){.op = GRAPH_SOLVE, .n_args = 4, .args = {low, high, body, unknown}});
+}
+
 int graph_loop(struct graph *g, enum graph_op op, int domain, int body)
 {
     return add(g, (struct graph_node){.op = (uint8_t)op, .what = domain, .n_args = 1, .args = {body}});

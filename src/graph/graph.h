@@ -18,9 +18,10 @@
 
 enum graph_op {
     GRAPH_CONSTANT,
-    GRAPH_INPUT,  /* `what`: whose number it is, as the one who made the graph counts them; `element`: of which element, or -1 */
-    GRAPH_CALL,   /* of the primitive `what` on args: it has no number of its own */
-    GRAPH_RESULT, /* number `what` of the call args[0] */
+    GRAPH_INPUT,   /* `what`: whose number it is, as the one who made the graph counts them; `element`: of which element, or -1 */
+    GRAPH_CALL,    /* of the primitive `what` on args: it has no number of its own */
+    GRAPH_RESULT,  /* number `what` of the call args[0] */
+    GRAPH_UNKNOWN, /* of SOLVE: the number that it looks for */
     GRAPH_ADD,
     GRAPH_SUB,
     GRAPH_MUL,
@@ -60,6 +61,7 @@ enum graph_op {
     GRAPH_TOTAL,  /* of a model: args[0] summed over the domain `what`; over nothing 0, as the next two */
     GRAPH_MOST,
     GRAPH_LEAST,
+    GRAPH_SOLVE, /* the UNKNOWN args[3] from args[0] to args[1] at which args[2], which grows with it, is 0: solve.h */
     GRAPH_OPS
 };
 
@@ -95,6 +97,11 @@ int graph_make(struct graph *g, enum graph_op op, int a, int b);
 /* Of an operator of formulas on its two sides; of a power GRAPH_POW. */
 int graph_operator(struct graph *g, enum formula_operator op, int a, int b);
 int graph_choose(struct graph *g, int condition, int yes, int no);
+/* The number that a SOLVE looks for; each has its own. No node between a SOLVE and its unknown is or needs another SOLVE. */
+int graph_unknown(struct graph *g, int which);
+int graph_solve(struct graph *g, int low, int high, int body, int unknown);
+/* By node: the UNKNOWN that it depends on, which is known inside of its SOLVE alone; or -1. The caller frees it. */
+int *graph_inner(const struct graph *g);
 /* TOTAL, MOST, LEAST. */
 int graph_loop(struct graph *g, enum graph_op op, int domain, int body);
 

@@ -1,6 +1,7 @@
 #include "graph/program.h"
 
 #include "base/xalloc.h"
+#include "graph/solve.h"
 
 #include <dse/num.h>
 
@@ -10,6 +11,9 @@
 
 /* Codes of instructions are those of operations, and these. */
 enum { CODE_END = GRAPH_OPS, CODE_MOVE, CODE_JUMP, CODE_JUMP_UNLESS };
+
+/* Arguments of a SOLVE's instruction behind those of its node: how many instructions its body has, which follow. */
+enum { BODY_LENGTH = 4 };
 
 /* ---- slots ------------------------------------------------------------------------------------------------------------------- */
 
@@ -39,9 +43,11 @@ double *slots_numbers(const struct slots *s, const struct graph *g)
 
 /* ---- regions ----------------------------------------------------------------------------------------------------------------- */
 
-/* What is computed under the same choices: region 0 always, the others on one side of a choice. */
+/* What is computed under the same choices: region 0 always, the others on one side of a choice, or once for each number that a
+ * SOLVE tries. */
 struct region {
     int above, depth;
+    int unknown;  /* of a SOLVE; or -1 */
     int begin, n; /* of its nodes in `list` */
 };
 
@@ -49,8 +55,9 @@ struct planning {
     const struct graph *g;
     const struct slots *slots;
     const bool *made;
-    int *region_of;  /* by node; -1: not needed */
-    int *first_side; /* by node that chooses: region of its yes; that of its no is behind it */
+    const int *inner; /* by node, graph_inner */
+    int *region_of;   /* by node; -1: not needed */
+    int *first_side;  /* by node that chooses: region of its yes; that of its no is behind it. Of a SOLVE: of what it tries */
     struct region *regions;
     int n_regions;
     int *list; /* nodes, region by region, in their order */
@@ -68,23 +75,52 @@ static int common_region(const struct planning *p, int a, int b)
     return a;
 }
 
-static int new_region(struct planning *p, int above)
+static int new_region(struct planning *p, int above, int unknown)
 {
-    p->regions[p->n_regions] = (struct region){.above = above, .depth = p->regions[above].depth + 1};
+    p->regions[p->n_regions] = (struct region){.above = above, .depth = p->regions[above].depth + 1, .unknown = unknown};
     return p->n_regions++;
+}
+
+/* The outermost region in which the node can be computed: what does not depend on the unknown is not computed for each number. */
+static int outside_of(const struct planning *p, int node, int region)
+{
+    for (int r = region; r > 0; r = p->regions[r].above)
+        if (p->regions[r].unknown >= 0 && p->inner[node] != p->regions[r].unknown) region = p->regions[r].above;
+    return region;
 }
 
 static void need(struct planning *p, int node, int region)
 {
     if (p->made && p->made[node]) return;
     int *of = &p->region_of[node];
+    region = outside_of(p, node, region);
     *of = *of < 0 ? region : common_region(p, *of, region);
+}
+
+static void need_sides(struct planning *p, int choice, int region)
+{
+    const struct graph_node *n = &p->g->nodes[choice];
+    need(p, n->args[0], region);
+    p->first_side[choice] = new_region(p, region, -1);
+    new_region(p, region, -1);
+    need(p, n->args[1], p->first_side[choice]);
+    need(p, n->args[2], p->first_side[choice] + 1);
+}
+
+static void need_body(struct planning *p, int solve, int region)
+{
+    const struct graph_node *n = &p->g->nodes[solve];
+    need(p, n->args[0], region);
+    need(p, n->args[1], region);
+    p->first_side[solve] = new_region(p, region, n->args[3]);
+    need(p, n->args[2], p->first_side[solve]);
 }
 
 static void find_regions(struct planning *p, const int *roots, int n)
 {
     const struct graph *g = p->g;
     p->n_regions = 1;
+    p->regions[0].unknown = -1;
     for (int i = 0; i < g->n; i++) p->region_of[i] = -1;
     for (int i = 0; i < n; i++)
         if (roots[i] >= 0) need(p, roots[i], 0);
@@ -92,15 +128,12 @@ static void find_regions(struct planning *p, const int *roots, int n)
         const int region = p->region_of[i];
         const struct graph_node *node = &g->nodes[i];
         if (region < 0) continue;
-        if (node->op != GRAPH_CHOOSE) {
+        if (node->op == GRAPH_CHOOSE)
+            need_sides(p, i, region);
+        else if (node->op == GRAPH_SOLVE)
+            need_body(p, i, region);
+        else
             for (int k = 0; k < node->n_args; k++) need(p, node->args[k], region);
-            continue;
-        }
-        need(p, node->args[0], region);
-        p->first_side[i] = new_region(p, region);
-        new_region(p, region);
-        need(p, node->args[1], p->first_side[i]);
-        need(p, node->args[2], p->first_side[i] + 1);
     }
 }
 
@@ -108,7 +141,7 @@ static void find_regions(struct planning *p, const int *roots, int n)
 static bool is_computed(const struct planning *p, int i)
 {
     const int op = p->g->nodes[i].op;
-    return p->region_of[i] >= 0 && op != GRAPH_CONSTANT && op != GRAPH_INPUT && op != GRAPH_RESULT;
+    return p->region_of[i] >= 0 && op != GRAPH_CONSTANT && op != GRAPH_INPUT && op != GRAPH_RESULT && op != GRAPH_UNKNOWN;
 }
 
 static void sort_by_region(struct planning *p)
@@ -152,11 +185,11 @@ static void move(struct planning *p, int to, int from)
     add(p->out, (struct instruction){.code = CODE_MOVE, .to = p->slots->of[to], .args = {p->slots->of[from]}});
 }
 
-/* A region that is being written: the side of a choice, or (choice = -1) the whole. */
+/* A region that is being written: the side of a choice, the body of a SOLVE, or (choice = -1) the whole. */
 struct writing {
     int region, at, choice;
     bool is_no;
-    int jump; /* over this side */
+    int jump; /* over this side; the instruction of a SOLVE */
 };
 
 static void land(struct program *p, int jump)
@@ -174,6 +207,11 @@ static bool is_plain(const struct planning *p, int choice)
 static bool close_side(struct planning *p, const struct writing *w, struct writing *next)
 {
     const struct graph_node *n = &p->g->nodes[w->choice];
+    if (n->op == GRAPH_SOLVE) {
+        add(p->out, (struct instruction){.code = CODE_END});
+        p->out->list[w->jump].args[BODY_LENGTH] = p->out->n - w->jump - 1;
+        return false;
+    }
     move(p, w->choice, n->args[w->is_no ? 2 : 1]);
     if (w->is_no) {
         land(p->out, w->jump);
@@ -183,6 +221,14 @@ static bool close_side(struct planning *p, const struct writing *w, struct writi
     land(p->out, w->jump);
     *next = (struct writing){.region = w->region + 1, .choice = w->choice, .is_no = true, .jump = over};
     return true;
+}
+
+/* What comes before the first side of a choice, or the body of a SOLVE: where it is to jump, or the SOLVE itself. */
+static int open_region(struct planning *p, int i)
+{
+    const struct graph_node *n = &p->g->nodes[i];
+    return add(p->out, n->op == GRAPH_SOLVE ? of_node(p, i)
+                                            : (struct instruction){.code = CODE_JUMP_UNLESS, .args = {p->slots->of[n->args[0]]}});
 }
 
 static void write_regions(struct planning *p)
@@ -199,13 +245,11 @@ static void write_regions(struct planning *p)
             continue;
         }
         const int i = p->list[r->begin + top->at++];
-        if (p->g->nodes[i].op != GRAPH_CHOOSE || is_plain(p, i)) {
+        const int op = p->g->nodes[i].op;
+        if (op != GRAPH_SOLVE && (op != GRAPH_CHOOSE || is_plain(p, i)))
             add(p->out, of_node(p, i));
-            continue;
-        }
-        const int jump =
-            add(p->out, (struct instruction){.code = CODE_JUMP_UNLESS, .args = {p->slots->of[p->g->nodes[i].args[0]]}});
-        stack[depth++] = (struct writing){.region = p->first_side[i], .choice = i, .jump = jump};
+        else
+            stack[depth++] = (struct writing){.region = p->first_side[i], .choice = i, .jump = open_region(p, i)};
     }
     free(stack);
     add(p->out, (struct instruction){.code = CODE_END});
@@ -214,10 +258,12 @@ static void write_regions(struct planning *p)
 void program_make(const struct graph *g, const struct slots *s, const int *roots, int n, bool *made, struct program *ret)
 {
     const size_t nodes = (size_t)g->n + 1;
+    int *inner = graph_inner(g);
     *ret = (struct program){0};
     struct planning p = {.g = g,
                          .slots = s,
                          .made = made,
+                         .inner = inner,
                          .region_of = xcalloc(nodes, sizeof *p.region_of),
                          .first_side = xcalloc(nodes, sizeof *p.first_side),
                          .regions = xcalloc(2 * nodes + 1, sizeof *p.regions),
@@ -227,6 +273,7 @@ void program_make(const struct graph *g, const struct slots *s, const int *roots
     sort_by_region(&p);
     write_regions(&p);
     for (int i = 0; made && i < g->n; i++) made[i] = made[i] || p.region_of[i] == 0;
+    free(inner);
     free(p.region_of);
     free(p.first_side);
     free(p.regions);
@@ -251,9 +298,32 @@ static void call(const struct instruction *i, double *v, const struct groups *g)
 #define A v[i->args[0]]
 #define B v[i->args[1]]
 
-__attribute__((no_sanitize("undefined"))) void program_run(const struct program *p, double *v, const struct groups *g)
+static void run(const struct instruction *i, double *v, const struct groups *g);
+
+/* A SOLVE that runs its body. */
+struct trying {
+    const struct instruction *solve;
+    double *v;
+    const struct groups *g;
+};
+
+static double body_at(void *object, double x)
 {
-    for (const struct instruction *i = p->list;; i++) {
+    const struct trying *t = object;
+    t->v[t->solve->args[3]] = x;
+    run(t->solve + 1, t->v, t->g);
+    return t->v[t->solve->args[2]];
+}
+
+static double root(const struct instruction *i, double *v, const struct groups *g)
+{
+    struct trying t = {i, v, g};
+    return solve_root(A, B, body_at, &t);
+}
+
+__attribute__((no_sanitize("undefined"))) static void run(const struct instruction *i, double *v, const struct groups *g)
+{
+    for (;; i++) {
         switch (i->code) {
         case CODE_END: return;
         case CODE_MOVE: v[i->to] = A; break;
@@ -262,6 +332,10 @@ __attribute__((no_sanitize("undefined"))) void program_run(const struct program 
             if (A == 0) i += i->to - 1;
             break;
         case GRAPH_CALL: call(i, v, g); break;
+        case GRAPH_SOLVE:
+            v[i->to] = root(i, v, g);
+            i += i->args[BODY_LENGTH];
+            break;
         case GRAPH_ADD: v[i->to] = A + B; break;
         case GRAPH_SUB: v[i->to] = A - B; break;
         case GRAPH_MUL: v[i->to] = A * B; break;
@@ -277,4 +351,9 @@ __attribute__((no_sanitize("undefined"))) void program_run(const struct program 
         default: v[i->to] = graph_apply((enum graph_op)i->code, A, B, v[i->args[2]]); break;
         }
     }
+}
+
+void program_run(const struct program *p, double *v, const struct groups *g)
+{
+    run(p->list, v, g);
 }

@@ -8,7 +8,7 @@
 struct instruction {
     uint16_t code;
     uint16_t primitive;
-    int32_t to, args[GRAPH_ARGUMENTS_MAX]; /* slots */
+    int32_t to, args[GRAPH_ARGUMENTS_MAX]; /* slots; of a SOLVE the last is none */
 };
 struct program {
     struct instruction *list; /* closed by one that ends */

@@ -98,6 +98,8 @@ static int make(const struct unrolling *u, int i, int element)
     case GRAPH_CALL: return graph_call(u->to, n->what, a, n->n_args);
     case GRAPH_RESULT: return graph_result(u->to, a[0], n->what);
     case GRAPH_CHOOSE: return graph_choose(u->to, a[0], a[1], a[2]);
+    case GRAPH_UNKNOWN: return graph_unknown(u->to, n->what);
+    case GRAPH_SOLVE: return graph_solve(u->to, a[0], a[1], a[2], a[3]);
     default: return graph_make(u->to, (enum graph_op)n->op, a[0], n->n_args > 1 ? a[1] : a[0]);
     }
 }

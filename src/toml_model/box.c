@@ -2,6 +2,7 @@
 #include "toml_model/internal.h"
 
 #include "base/xalloc.h"
+#include "graph/solve.h"
 
 #include <dse/bound.h>
 #include <dse/num.h>
@@ -79,6 +80,14 @@ static struct graph_range operate(enum graph_op op, struct graph_range a, struct
     }
 }
 
+static void solve(const struct box *b, int node)
+{
+    struct solve_body s;
+    solve_body_make(&b->plan->graph, node, &s);
+    b->range[b->plan->slots.of[node]] = solve_body_range(&s, &b->plan->graph, &b->plan->slots, &b->groups, b->same, b->range);
+    solve_body_release(&s);
+}
+
 static void run(const struct box *b)
 {
     const int32_t *slot = b->plan->slots.of;
@@ -90,6 +99,8 @@ static void run(const struct box *b)
             r[slot[i]] = range_of(n->number);
         } else if (n->op == GRAPH_CALL) {
             call(b, n, slot[i]);
+        } else if (n->op == GRAPH_SOLVE) {
+            solve(b, i);
         } else {
             const struct graph_range x = r[slot[n->args[0]]], y = n->n_args > 1 ? r[slot[n->args[1]]] : x;
             r[slot[i]] = operate((enum graph_op)n->op, x, y, n->n_args > 2 ? r[slot[n->args[2]]] : x);

@@ -1,4 +1,4 @@
-/* Internal to compile.c, compile_calls.c, compile_loops.c and compile_at.c: a formula on its way to the graph of its model. */
+/* Internal to compile.c and compile_*.c: a formula on its way to the graph of its model. */
 #ifndef DSE_TOML_MODEL_COMPILE_H
 #define DSE_TOML_MODEL_COMPILE_H
 
@@ -77,6 +77,9 @@ bool context_changes(const struct compiling *c, int node);
 bool context_refuses(struct compiling *c, const struct formula_node *n, unsigned groups, const char *what);
 /* What an equation is in a context. */
 struct made_equation *context_made(const struct toml_model *m, int context, int equation);
+/* ---- compile_solve.c ---- */
+struct term compile_solve(struct compiling *c, const struct formula_node *n);
+
 /* Add an error, the first of the equation alone. Takes the message. */
 struct term compile_fail(struct compiling *c, const struct formula_node *n, const char *hint, char *message);
 

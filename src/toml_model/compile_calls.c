@@ -132,11 +132,12 @@ static struct term emit_function(struct compiling *c, const struct formula_node 
 
 struct term compile_call(struct compiling *c, const struct formula_node *n)
 {
-    const char *names[BUILT_IN + 128] = {"at"};
-    size_t k = 1;
+    const char *names[BUILT_IN + 128] = {"at", "solve"};
+    size_t k = 2;
     struct term ret;
     if (compile_column(c, n, &ret)) return ret;
     if (strcmp(n->name, "at") == 0) return compile_at(c, n);
+    if (strcmp(n->name, "solve") == 0) return compile_solve(c, n);
     for (int i = 0; i < c->m->n_functions; i++)
         if (strcmp(c->m->functions[i].name, n->name) == 0) return emit_function(c, n, &c->m->functions[i]);
     for (int i = 0; i < LOOPS; i++) {
@@ -157,7 +158,7 @@ struct term compile_call(struct compiling *c, const struct formula_node *n)
         diags_unknown(
             c->diags, formula_loc(c->f, n), c->f->source.file_text, n->name, names, k,
             "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, known, sum, most, least, argmin, argmax, largest, "
-            "at, and those of [functions]",
+            "solve, at, and those of [functions]",
             "there is no function %s()", n->name);
     c->ok = false;
     return term_any;

@@ -258,7 +258,8 @@ struct toml_model {
     int n_reaches;
     struct context *contexts; /* while formulas are compiled */
     int n_contexts;
-    bool expands; /* a formula reads the operators of the step */
+    int n_unknowns; /* of solve() */
+    bool expands;   /* a formula reads the operators of the step */
 
     struct conditions check, beyond;          /* what refuses a point; what its numbers take from beyond what was measured */
     struct part_limit causes[DSE_CAUSES_MAX]; /* of energy: joules */

@@ -324,10 +324,12 @@ static void find_inputs(const struct toml_model *m, struct plan *p)
         if (pass == 0) p->n_main = p->n_inputs;
     }
     p->main = xcalloc((size_t)p->graph.n + 1, sizeof *p->main);
+    int *inner = graph_inner(&p->graph);
     for (int i = 0; i < p->graph.n; i++) {
         const int op = p->graph.nodes[i].op;
-        if (main[i] && op != GRAPH_INPUT && op != GRAPH_RESULT) p->main[p->n_nodes++] = i;
+        if (main[i] && inner[i] < 0 && op != GRAPH_INPUT && op != GRAPH_RESULT) p->main[p->n_nodes++] = i;
     }
+    free(inner);
     free(main);
 }
 

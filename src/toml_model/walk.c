@@ -5,6 +5,7 @@
 #include "toml_model/internal.h"
 
 #include "base/xalloc.h"
+#include "graph/solve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ enum meaning {
     MEANS_LOOP,
     MEANS_BUILT_IN,
     MEANS_AT,
+    MEANS_SOLVE,
     MEANS_COLUMN
 };
 
@@ -101,6 +103,7 @@ static int meaning_of_call(const struct toml_model *m, const char *name)
     int column;
     if (table_of_column(m, name, &column)) return meaning(MEANS_COLUMN, column);
     if (strcmp(name, "at") == 0) return meaning(MEANS_AT, 0);
+    if (strcmp(name, "solve") == 0) return meaning(MEANS_SOLVE, 0);
     for (int i = 0; i < m->n_functions; i++)
         if (strcmp(m->functions[i].name, name) == 0) return meaning(MEANS_FUNCTION, i);
     for (int i = 0; i < (int)(sizeof loops / sizeof *loops); i++)
@@ -414,6 +417,40 @@ static range walk_at(struct walk *w, const struct place *at, const struct formul
     return ret;
 }
 
+static void forget(struct under *u)
+{
+    free(u->others);
+    free(u->known);
+    free(u->is_known);
+}
+
+/* A solve() that tries numbers. */
+struct trying {
+    struct walk *w;
+    const struct place *at;
+    const struct formula_node *loop;
+};
+
+static range body_at(void *object, double x)
+{
+    const struct trying *t = object;
+    const int before = t->w->n;
+    const struct word word = {t->loop->name, NULL, 0, range_of(x), t->at->words};
+    struct place inside = *t->at;
+    inside.words = &word;
+    const range ret = walk_node(t->w, &inside, t->loop->args[0]);
+    while (t->w->n > before) forget(&t->w->list[--t->w->n]); /* other values that depend on x */
+    return ret;
+}
+
+static range walk_solve(struct walk *w, const struct place *at, const struct formula_node *n)
+{
+    const struct formula_node *loop = &at->f->nodes[n->args[0]];
+    const range low = walk_node(w, at, loop->args[1]), high = walk_node(w, at, loop->args[2]);
+    struct trying t = {w, at, loop};
+    return solve_range(low, high, body_at, &t);
+}
+
 /* The place of a parameter that names an entry is a number of its own. */
 static range reference(const struct walk *w, const struct place *at, int node)
 {
@@ -456,6 +493,7 @@ static range walk_call(struct walk *w, const struct place *at, const struct form
     case MEANS_FUNCTION: return walk_function(w, at, n, &w->m->functions[i]);
     case MEANS_LOOP: return walk_loop(w, at, n, loops[i].is);
     case MEANS_AT: return walk_at(w, at, n);
+    case MEANS_SOLVE: return walk_solve(w, at, n);
     case MEANS_COLUMN: return walk_column(w, at, n);
     case MEANS_BUILT_IN: return walk_built_in(w, at, n, built_in[i].op);
     default: return walk_primitive(w, at, n, &answers[i]);
@@ -496,11 +534,7 @@ static void walk_begin(struct walk *w, const struct dse_oplist *lo, const struct
 
 static void walk_release(struct walk *w)
 {
-    for (int i = 0; i < w->n; i++) {
-        free(w->list[i].others);
-        free(w->list[i].known);
-        free(w->list[i].is_known);
-    }
+    for (int i = 0; i < w->n; i++) forget(&w->list[i]);
     free(w->list);
 }
 

@@ -118,6 +118,22 @@ static void write_at(struct writing *w, int depth)
     text_add(&w->t, ")");
 }
 
+/* What is solved grows with the number that is looked for. */
+static void write_solve(struct writing *w, int depth)
+{
+    const int i = w->loops++;
+    text_addf(&w->t, "solve(s%d in ", i);
+    formula(w, depth - 3);
+    text_add(&w->t, " .. ");
+    formula(w, depth - 3);
+    if (below(2))
+        text_addf(&w->t, ": s%d * abs(s%d) + s%d / 2 - ", i, i, i);
+    else
+        text_addf(&w->t, ": at(b = s%d, (b > 1 ? b * b : b) + floor(b)) - ", i);
+    formula(w, depth - 1);
+    text_add(&w->t, ")");
+}
+
 static void write_call(struct writing *w, int depth)
 {
     const int kind = below(3);
@@ -135,7 +151,7 @@ static void write_call(struct writing *w, int depth)
 
 static void formula(struct writing *w, int depth)
 {
-    const int kind = depth > 0 ? below(9) : -1;
+    const int kind = depth > 0 ? below(10) : -1;
     if (kind < 0)
         write_atom(w);
     else if (kind < 3)
@@ -148,6 +164,8 @@ static void formula(struct writing *w, int depth)
         write_at(w, depth);
     else if (kind == 7 && !w->in_operators)
         write_operators(w, depth);
+    else if (kind == 9 && !w->in_operators)
+        write_solve(w, depth);
     else
         write_call(w, depth);
 }
