@@ -65,6 +65,15 @@ static bool is_of_kind(const char *name, int kind)
     return ret;
 }
 
+/* A number that the model makes of others as long as none is given: it is none, unless it is drawn. */
+static bool is_left_open(const struct field *f)
+{
+    static const char *const open[] = {"gemv_dsps", "fxp_dsps", "static_share"};
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        if (strcmp(f->name, open[i]) == 0) return true;
+    return false;
+}
+
 /* Draw point i of the sequence. */
 static void draw_point(const struct model *m, const void *base, int i, void *ret)
 {
@@ -80,6 +89,7 @@ static void draw_point(const struct model *m, const void *base, int i, void *ret
                    off = kind > 0 && kind < 5 && strcmp(f->name, "eviction") == 0;
         if (large || buffer) field_set(f, ret, (struct value){.f64 = large ? LARGE_GIB : LARGE_KIB});
         if (off) field_set(f, ret, (struct value){.choice = 0});
+        if (is_left_open(f)) field_set(f, ret, (struct value){.f64 = (double)NAN});
         if (large || buffer || off || !(random_uniform(&draw) < share_of(f->name, shares[i % 4]) || is_of_kind(f->name, kind)))
             continue;
         const struct value v = f->type == DSE_TYPE_REF ? entry_drawn(f, draw) : random_value_of(f, catalog, &draw);
