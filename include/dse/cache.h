@@ -73,6 +73,16 @@ struct dse_arithmetic {
     unsigned given;
     double setting[DSE_SETTINGS];
 };
+/* The method "fixed-point"; rounding: enum dse_rounding. */
+static inline struct dse_arithmetic dse_fixed_point(double exp_bits, double fraction_bits, double rounding)
+{
+    struct dse_arithmetic ret = {.method = "fixed-point",
+                                 .given = 1u << DSE_SET_EXP_BITS | 1u << DSE_SET_FRACTION_BITS | 1u << DSE_SET_ROUNDING};
+    ret.setting[DSE_SET_EXP_BITS] = exp_bits;
+    ret.setting[DSE_SET_FRACTION_BITS] = fraction_bits;
+    ret.setting[DSE_SET_ROUNDING] = rounding;
+    return ret;
+}
 
 /* What a decode step sees, on average over a generation or at one context. */
 struct dse_cache_steps {

@@ -222,6 +222,18 @@ static const struct answer *quantity(const struct toml_model *m, const char *nam
     return NULL;
 }
 
+/* Where [arithmetic] says that attention is not exact, what is known of its output depends on that. */
+static struct term emit_quantity(struct compiling *c, const struct formula_node *n, const struct answer *a)
+{
+    const int *inexact = c->m->inexact;
+    int nodes[INEXACT_NUMBERS];
+    if (!a->inexact || inexact[0] < 0) return compile_answer(c, n, a, NULL, 0);
+    for (int i = 0; i < INEXACT_NUMBERS; i++) nodes[i] = compile_use(c, n, inexact[i]).node;
+    struct answer of = *a;
+    of.primitive = a->inexact;
+    return c->ok ? compile_answer(c, n, &of, nodes, INEXACT_NUMBERS) : term_any;
+}
+
 static struct term emit_name(struct compiling *c, const struct formula_node *n)
 {
     struct term bound;
@@ -241,7 +253,7 @@ static struct term emit_name(struct compiling *c, const struct formula_node *n)
     const int in = find_input(c->m, n->name);
     if (in >= 0) return use_input(c, in);
     const struct answer *a = quantity(c->m, n->name);
-    if (a) return compile_answer(c, n, a, NULL, 0);
+    if (a) return emit_quantity(c, n, a);
     const int e = find_equation(c->m, n->name, DOMAIN_NONE);
     return e >= 0 ? compile_use(c, n, e) : unknown(c, n, n->name, DOMAIN_NONE);
 }

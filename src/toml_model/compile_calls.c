@@ -27,6 +27,8 @@ static const struct {
     {"known", GRAPH_KNOWN, 1, 1, RULE_KNOWN},
     {"log2", GRAPH_LOG2, 1, 1, RULE_PURE},
     {"log10", GRAPH_LOG10, 1, 1, RULE_PURE},
+    {"expm1", GRAPH_EXPM1, 1, 1, RULE_PURE},
+    {"log1p", GRAPH_LOG1P, 1, 1, RULE_PURE},
 };
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
 
@@ -156,7 +158,7 @@ struct term compile_call(struct compiling *c, const struct formula_node *n)
     if (c->ok)
         diags_unknown(
             c->diags, formula_loc(c->f, n), c->f->source.file_text, n->name, names, k,
-            "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, known, sum, most, least, argmin, argmax, largest, "
+            "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, expm1, log1p, known, sum, most, least, argmin, argmax, largest, "
             "at, and those of [functions]",
             "there is no function %s()", n->name);
     c->ok = false;

@@ -166,7 +166,7 @@ struct conditions {
     int n;
 };
 
-enum part_number { PART_TIME, PART_BYTES, PART_OPS, PART_ENERGY, PART_COMPUTE, PART_DRAM, PART_NUMBERS };
+enum part_number { PART_TIME, PART_BYTES, PART_OPS, PART_ENERGY, PART_COMPUTE, PART_DRAM, PART_WHEN, PART_NUMBERS };
 /* What a part waits for besides arithmetic and DRAM: "voting engine". */
 struct part_limit {
     const char *name;
@@ -176,11 +176,10 @@ enum { PART_LIMITS_MAX = 4 };
 struct part_row {
     char *name;
     int depth;
-    int when; /* equation: there is such a part where it is not 0; -1: always */
     struct part_limit limits[PART_LIMITS_MAX];
     int n_limits;
     enum domain domain;          /* a part for each of its elements, with their names; or NONE */
-    int equations[PART_NUMBERS]; /* -1: none */
+    int equations[PART_NUMBERS]; /* -1: none; PART_WHEN: there is such a part where it is not 0 */
 };
 
 struct own_metric {
@@ -211,6 +210,9 @@ enum question {
     QUESTION_STAND,
     QUESTIONS
 };
+
+/* What [arithmetic] says of the numbers that attention is computed in: whether their error counts, and the settings of the method. */
+enum inexact_number { INEXACT_WHEN, INEXACT_EXP_BITS, INEXACT_FRACTION_BITS, INEXACT_ROUNDING, INEXACT_NUMBERS };
 
 struct plan;
 struct plans;
@@ -265,6 +267,9 @@ struct toml_model {
     int n_causes;
     bool off_by_eviction; /* without eviction nothing depends on what it alone reads */
     int totals[TOTALS];   /* equations, or -1 */
+    const struct field
+        *board; /* the parameter that names the FPGA whose boards are bought; NULL: the bill is of `die`, or there is none */
+    int inexact[INEXACT_NUMBERS]; /* [arithmetic]: equations; -1: attention is exact */
     struct own_metric *own;
     int n_own;
     size_t n_common;          /* metrics before those */
@@ -408,6 +413,13 @@ double point_input(const struct toml_model *m, const struct plan_input *i, const
 /* The same of a parameter of the workload, which stands by itself. */
 double point_workload_input(const struct toml_model *m, int what, const struct dse_workload *w);
 
+/* The board that is bought at a point; NULL: the bill is of dies. */
+const struct dse_fpga *point_board(const struct toml_model *m, const struct groups *g);
+/* Does [step] say what is paid for? */
+static inline bool has_bill(const struct toml_model *m)
+{
+    return m->board || m->totals[TOTAL_DIE] >= 0;
+}
 /* What the groups refuse at a point, before the file's own check; or NULL. */
 const char *point_refusal(const struct toml_model *m, const struct groups *g);
 /* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
@@ -428,7 +440,7 @@ double box_end(const struct toml_model *m, const struct plan_input *i, const voi
 /* An input, from its numbers at both ends. */
 static inline struct graph_range box_input(double x, double y)
 {
-    if (isnan(x) || isnan(y)) return range_unknown;
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? range_nothing : range_unknown;
     return (struct graph_range){dse_min(x, y), dse_max(x, y), false, signbit(x) || signbit(y)};
 }
 /* The bounds of metrics, from the ranges of equations over the box. False: the file's check refuses all points. */

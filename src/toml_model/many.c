@@ -234,7 +234,7 @@ static struct groups groups_like(const struct many_worker *w, const struct block
 static const struct block_shape *fill_bills(struct many_worker *w, const struct totals *t, const struct block_shape *alike)
 {
     enum { ASKED = 1 << TOTAL_DIE | 1 << TOTAL_CHIPS | 1 << TOTAL_NODE };
-    if (!w->wanted.bill || w->m->totals[TOTAL_DIE] < 0) return NULL;
+    if (!w->wanted.bill || !has_bill(w->m)) return NULL;
     const struct block_shape *s = block_shape(w->block, alike->axes | axes_of(t, ASKED));
     for (int c = 0; c < s->n; c++) {
         const struct groups g = groups_like(w, alike, s->point_of[c]);
@@ -252,7 +252,8 @@ static void fill_common(struct many_worker *w, const struct answers *a)
     const struct toml_model *m = w->m;
     struct totals t = {{NULL}, {NULL}};
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_MEMORY | 1 << GROUP_ECONOMICS };
-    const struct block_shape *alike = block_shape(w->block, reads_groups(&w->reads, GROUPS_ASKED) & block_varying(w->block));
+    const uint32_t asked = reads_groups(&w->reads, GROUPS_ASKED) | (m->board ? reads_param(&w->reads, m->board->offset) : 0);
+    const struct block_shape *alike = block_shape(w->block, asked & block_varying(w->block));
     for (int i = 0; i < TOTALS; i++)
         if (m->totals[i] >= 0 && w->wanted.totals >> i & 1) t.numbers[i] = numbers_of(w, m->totals[i], &t.shapes[i]);
     const struct block_shape *bills = fill_bills(w, &t, alike), *s = block_shape(w->block, alike->axes | axes_of(&t, ~0u));

@@ -154,6 +154,7 @@ static const struct dse_param *entry_fields(enum dse_kind kind)
     case DSE_KIND_LLM: return dse_llm_fields;
     case DSE_KIND_MEMORY: return dse_memory_fields;
     case DSE_KIND_GPU: return dse_gpu_fields;
+    case DSE_KIND_FPGA: return dse_fpga_fields;
     default: return NULL;
     }
 }
