@@ -236,6 +236,7 @@ double box_end(const struct toml_model *m, const struct plan_input *i, const voi
 {
     const struct input *in = &m->inputs[i->what];
     const size_t context = m->groups.offset[GROUP_WORKLOAD] + offsetof(struct dse_workload, context);
+    if (in->kind == INPUT_AUTO) return hi || !auto_is_open(m, in->offset, params);
     if (bounded.generates && in->kind == INPUT_FIELD && in->offset == context) return bounded.context[hi];
     return point_input(m, i, params, list);
 }

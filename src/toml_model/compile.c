@@ -134,6 +134,17 @@ struct term compile_use(struct compiling *c, const struct formula_node *n, int i
     return c->ok ? (struct term){c->m->equations[i].measure.dim, false, node} : term_any;
 }
 
+/* Of a number that may be "auto" the field; in a box what its formula gives besides. */
+static struct term use_parameter(struct compiling *c, const struct formula_node *n, int input)
+{
+    struct term ret = use_input(c, input);
+    const struct auto_number *a = find_auto(c->m, c->m->inputs[input].name);
+    if (!a) return ret;
+    const int is_field = graph_input(&c->m->graph, auto_input(c->m, a), -1), otherwise = compile_use(c, n, a->equation).node;
+    if (c->ok) ret.node = graph_choose(&c->m->graph, is_field, ret.node, otherwise);
+    return ret;
+}
+
 static struct term unknown(struct compiling *c, const struct formula_node *n, const char *name, enum domain domain)
 {
     size_t k;
@@ -251,7 +262,7 @@ static struct term emit_name(struct compiling *c, const struct formula_node *n)
         return compile_fail(c, n, "numbers of an entry stand behind a dot: llm.hidden",
                             xasprintf("%s is the name of a catalog entry, not a number", f->name));
     const int in = find_input(c->m, n->name);
-    if (in >= 0) return use_input(c, in);
+    if (in >= 0) return use_parameter(c, n, in);
     const struct answer *a = quantity(c->m, n->name);
     if (a) return emit_quantity(c, n, a);
     const int e = find_equation(c->m, n->name, DOMAIN_NONE);

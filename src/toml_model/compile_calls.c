@@ -156,11 +156,11 @@ struct term compile_call(struct compiling *c, const struct formula_node *n)
     }
     for (int i = 0; i < c->m->n_functions && i < 64; i++) names[k++] = c->m->functions[i].name;
     if (c->ok)
-        diags_unknown(
-            c->diags, formula_loc(c->f, n), c->f->source.file_text, n->name, names, k,
-            "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, expm1, log1p, known, sum, most, least, argmin, argmax, largest, "
-            "at, and those of [functions]",
-            "there is no function %s()", n->name);
+        diags_unknown(c->diags, formula_loc(c->f, n), c->f->source.file_text, n->name, names, k,
+                      "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, expm1, log1p, known, "
+                      "sum, most, least, argmin, argmax, largest, "
+                      "at, and those of [functions]",
+                      "there is no function %s()", n->name);
     c->ok = false;
     return term_any;
 }

@@ -243,6 +243,18 @@ static const struct {
     [TOTAL_NODE] = {"node", "m"},
 };
 
+int equation_of_auto(struct toml_model *m, const struct toml_node *formula, const struct field *f, struct diags *diags)
+{
+    struct equation e = {.file = m->doc,
+                         .name = xasprintf("%s at \"auto\"", f->name),
+                         .domain = DOMAIN_NONE,
+                         .loc = toml_key_loc(m->doc, formula),
+                         .has_measure = true,
+                         .measure = {.scale = 1}};
+    if (*f->unit) measure_of_name(f->name, &e.measure, &e.unit);
+    return read_equation(m, e, formula, diags);
+}
+
 static int with_unit(struct toml_model *m, const struct toml_node *key, const char *what, const char *unit, enum domain domain,
                      struct diags *diags)
 {
@@ -465,6 +477,7 @@ bool read_formulas(struct toml_model *m, struct diags *diags)
         ok = read_functions(m, doc, diags) && ok;
         ok = read_equations(m, doc, diags) && ok;
     }
+    ok = read_autos(m, diags) && ok;
     ok = read_loops(m, diags) && ok;
     ok = read_metrics(m, diags) && ok;
     ok = read_conditions(m, "check", &m->check, diags) && ok;
@@ -505,5 +518,5 @@ bool compile_written(struct toml_model *m, struct diags *diags)
 bool compile_all(struct toml_model *m, struct diags *diags)
 {
     m->n_written = m->n_equations;
-    return compile_written(m, diags) && check_loops(m, diags);
+    return compile_written(m, diags) && check_loops(m, diags) && prepare_autos(m, diags);
 }

@@ -40,6 +40,7 @@ enum input_kind {
     INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
     INPUT_POLICY,  /* a trait of the policy of eviction, which is a choice */
     INPUT_NUMBER,  /* a constant of a formula, in a model whose constants are open */
+    INPUT_AUTO,    /* of a parameter that may be "auto": 1; at the lower end of a box 0 where it is what its formula gives there */
     INPUT_GIVEN,   /* of a variant: a number that the event level gives in place of an equation */
     INPUT_ELEMENT, /* a field of the operator that a loop is at; from here on all are of an element */
     INPUT_NAMED,   /* 1 where that has the name `text`, else 0 */
@@ -52,8 +53,8 @@ struct input {
     char *name;
     struct measure measure;
     enum dse_type type; /* of the field */
-    size_t offset, ref; /* in the parameters, the element, the policy or the struct of given numbers; ENTRY, POLICY: of the
-                           reference among the parameters */
+    size_t offset, ref; /* in the parameters, the element, the policy or the struct of given numbers; FIELD, ENTRY, POLICY: of
+                           the parameter */
     enum domain domain; /* ELEMENT and behind: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
     char *text;         /* NAMED, ROLE, MIXER */
     double number;      /* NUMBER */
@@ -67,6 +68,15 @@ struct constant {
     int input;
     char *name; /* of the equation or function that it stands in */
     bool alone; /* it is all of that */
+};
+
+/* A number of [parameters] with the default "auto" (autos.c). */
+struct auto_number {
+    const char *name;
+    size_t offset;
+    int equation;
+    struct graph_node *steps; /* that compute it: the last one gives it */
+    int n_steps;
 };
 
 enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
@@ -211,7 +221,7 @@ enum question {
     QUESTIONS
 };
 
-/* What [arithmetic] says of the numbers that attention is computed in: whether their error counts, and the settings of the method. */
+/* What [arithmetic] says of the numbers that attention is computed in: whether their error counts, and the settings. */
 enum inexact_number { INEXACT_WHEN, INEXACT_EXP_BITS, INEXACT_FRACTION_BITS, INEXACT_ROUNDING, INEXACT_NUMBERS };
 
 struct plan;
@@ -239,6 +249,9 @@ struct toml_model {
     char *claims_csv, *claims_toml; /* the same of claims; or NULL */
     char ***choices;
     size_t n_choices;
+
+    struct auto_number *autos;
+    int n_autos;
 
     struct includes includes;
     char *included; /* their texts, of a model that stays */
@@ -306,6 +319,8 @@ int element_input(struct toml_model *m, enum domain domain, const char *field);
 int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
 /* The input of a constant that stands there, made if need be, of an open model. `in`: where it stands. */
 int number_input(struct toml_model *m, const struct formula *f, const struct formula_node *n, const char *in);
+/* The input INPUT_AUTO of a parameter. */
+int auto_input(struct toml_model *m, const struct auto_number *a);
 /* The input that stands in place of an equation: a number of the struct of given numbers. */
 int given_input(struct toml_model *m, const struct equation *e, size_t offset);
 static inline bool is_given(const struct input *in)
@@ -499,6 +514,18 @@ void toml_model_free(struct toml_model *m);
 struct made_model toml_model_made(const struct toml_model *m);
 /* parameters.c: [parameters], the shared groups, [defaults]. */
 bool read_parameters(struct toml_model *m, struct diags *diags);
+/* autos.c: what stands for parameters at "auto", of a model whose parameters are read; then of one that is compiled. */
+bool read_autos(struct toml_model *m, struct diags *diags);
+bool prepare_autos(struct toml_model *m, struct diags *diags);
+void autos_free(struct toml_model *m);
+/* NULL: the parameter is none of them. */
+const struct auto_number *find_auto(const struct toml_model *m, const char *name);
+/* Is the parameter at that place what its formula gives? */
+bool auto_is_open(const struct toml_model *m, size_t offset, const void *params);
+/* Fill in those that are not given. */
+void resolve_autos(const struct toml_model *m, void *params);
+/* The equation of `auto = "formula"`; -1 with an error added. */
+int equation_of_auto(struct toml_model *m, const struct toml_node *formula, const struct field *f, struct diags *diags);
 /* formulas.c: [functions], [equations], [for.X], [check], [step], [metrics], [[parts]]. */
 bool read_formulas(struct toml_model *m, struct diags *diags);
 /* Do names and calls of all of them fit? */

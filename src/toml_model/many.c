@@ -366,22 +366,19 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     }
 }
 
-/* Axes that the conditions of [beyond] depend on: of the nodes behind them. */
+/* Axes that the conditions of [beyond] and what [arithmetic] says depend on: of the nodes behind them. */
 static uint32_t axes_beyond(const struct many_worker *w)
 {
     const struct toml_model *m = w->m;
     uint32_t ret = 0;
     bool *needed = xcalloc((size_t)m->graph.n + 1, sizeof *needed);
     for (int i = 0; i < m->beyond.n; i++) needed[m->equations[m->beyond.list[i].equation].node] = true;
+    for (int i = 0; i < INEXACT_NUMBERS && m->inexact[0] >= 0; i++) needed[m->equations[m->inexact[i]].node] = true;
     for (int i = m->graph.n - 1; i >= 0; i--) {
         const struct graph_node *n = &m->graph.nodes[i];
         if (!needed[i]) continue;
         for (int k = 0; k < n->n_args; k++) needed[n->args[k]] = true;
-        if (n->op == GRAPH_INPUT) ret |= w->reads.of_input[n->what];
-        if (n->op != GRAPH_CALL) continue;
-        ret |= reads_groups(&w->reads, primitives[n->what].groups);
-        for (int k = 0; k < n->n_args; k++)
-            if (*primitives[n->what].arguments[k] == '@') ret |= reads_param(&w->reads, (size_t)m->graph.nodes[n->args[k]].number);
+        ret |= reads_node(&w->reads, n, m->graph.nodes);
     }
     free(needed);
     return ret;

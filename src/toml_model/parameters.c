@@ -268,6 +268,9 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
     const bool has_unit = measure_of_name(p->key, &measure, &unit),
                integers = least->type == TOML_INTEGER && most->type == TOML_INTEGER && d->type == TOML_INTEGER;
     const bool is_whole = whole ? whole->boolean : integers && !has_unit;
+    if (is_auto != (toml_get(p, "auto") != NULL))
+        return wrong(m, d, "default = \"auto\", auto = \"formula\"", diags,
+                     "\"auto\" is a default that the formula of `auto` stands for", p->key);
     if (is_whole && !integers)
         return wrong(m, range, "default and range without a decimal point", diags, "a whole number has a whole default and range",
                      p->key);
@@ -293,7 +296,7 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
 static bool add_parameter(struct toml_model *m, const struct toml_node *p, struct diags *diags)
 {
     static const char *const keys[] = {"default", "range", "choices",   "catalog", "unit", "doc",
-                                       "source",  "whole", "fitted_to", "level",   "sets"};
+                                       "source",  "whole", "fitted_to", "level",   "sets", "auto"};
     if (p->type != TOML_TABLE)
         return wrong(m, p, "tiles = { default = 8, range = [1, 64], doc = \"...\" }", diags, "a parameter is a table", p->key);
     bool ok = check_name(m->doc, p, diags) && toml_check_keys(m->doc, p, keys, sizeof keys / sizeof *keys, diags);

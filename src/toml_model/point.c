@@ -108,6 +108,7 @@ static double input_value(const struct input *in, const void *params)
         return in->offset == offsetof(struct dse_eviction, selects) ? is || policy->reads_part : is;
     }
     if (in->kind == INPUT_NUMBER) return in->number;
+    if (in->kind == INPUT_AUTO) return 1;
     if (in->kind == INPUT_FIELD) return number_at(in, params) * in->measure.scale;
     const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
     return number_at(in, *entry) * in->measure.scale;
@@ -495,6 +496,7 @@ void point_resolve(const struct toml_model *m, void *params)
     if (m->groups.has[GROUP_MEMORY]) dse_dram_resolve((struct dse_dram *)(void *)(p + m->groups.offset[GROUP_MEMORY]));
     if (m->groups.has[GROUP_ECONOMICS])
         dse_economics_resolve((struct dse_economics *)(void *)(p + m->groups.offset[GROUP_ECONOMICS]));
+    resolve_autos(m, params);
 }
 
 /* What the steps of a point see of the cache, in the numbers that [arithmetic] says; *ret_arithmetic outlives it. Behind the answer

@@ -222,6 +222,19 @@ static range cell_of(const struct table *t, int row, const char *column)
     return range_of(t->cells[row * t->n_columns + find_column(t, column)]);
 }
 
+/* Of a number that may be "auto" the field; in a box what its formula gives besides. */
+static range parameter(struct walk *w, const struct input *in)
+{
+    const range field = number_of(w, in, -1);
+    const struct auto_number *a = w->is_box && in->kind == INPUT_FIELD ? find_auto(w->m, in->name) : NULL;
+    for (int i = 0; a && i < w->m->n_inputs; i++) {
+        const struct input *is_field = &w->m->inputs[i];
+        if (is_field->kind != INPUT_AUTO || is_field->offset != a->offset) continue;
+        return range_apply(GRAPH_CHOOSE, number_of(w, is_field, -1), field, equation(w, a->equation, NULL));
+    }
+    return field;
+}
+
 static range quantity(struct walk *w, const struct answer *a)
 {
     range args[PRIMITIVE_ARGUMENTS_MAX] = {{0}};
@@ -243,7 +256,7 @@ static range walk_name(struct walk *w, const struct place *at, const struct form
     if (field) return element(w, at, at->in_function ? meaning_of_field(w->m, at->domain, field) : node->meaning);
     const int i = node->meaning % MEANING;
     switch ((enum meaning)(node->meaning / MEANING)) {
-    case MEANS_INPUT: return number_of(w, &w->m->inputs[i], -1);
+    case MEANS_INPUT: return parameter(w, &w->m->inputs[i]);
     case MEANS_EQUATION: return equation(w, i, NULL);
     case MEANS_ANSWER: return quantity(w, &answers[i]);
     default: return strcmp(name, "inf") == 0 ? range_of((double)INFINITY) : range_of((double)NAN);

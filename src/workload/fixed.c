@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-void dse_exp2_chord(int64_t lut_bits, int64_t k, double *ret_value, double *ret_slope)
+/* The ends of a piece before rounding: 2^-(k h) and the slope. */
+static void chord_of(int64_t lut_bits, int64_t k, double *ret_value, double *ret_slope)
 {
     double h = 1 / (double)((int64_t)1 << lut_bits);
     *ret_value = exp2(-(double)k * h);
@@ -12,7 +13,7 @@ void dse_exp2_chord(int64_t lut_bits, int64_t k, double *ret_value, double *ret_
 struct dse_exp2_piece dse_exp2_piece(int64_t lut_bits, int64_t frac_bits, int64_t k)
 {
     double value, slope, one = (double)((int64_t)1 << frac_bits);
-    dse_exp2_chord(lut_bits, k, &value, &slope);
+    chord_of(lut_bits, k, &value, &slope);
     return (struct dse_exp2_piece){.value = llround(value * one), .slope = llround(slope * one)};
 }
 
@@ -28,7 +29,7 @@ double dse_exp2_swept(int64_t lut_bits, int64_t frac_bits, bool rounded)
     for (int64_t k = 0; k < entries; k++) {
         struct dse_exp2_piece piece = dse_exp2_piece(lut_bits, frac_bits, k);
         double value, slope;
-        dse_exp2_chord(lut_bits, k, &value, &slope);
+        chord_of(lut_bits, k, &value, &slope);
         for (int64_t i = 0; i < steps; i++) {
             double delta = (double)i / scale;
             double y = rounded ? (double)dse_exp2_at(piece, frac_bits, i) / scale : value + slope * delta;

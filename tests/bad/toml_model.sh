@@ -82,6 +82,8 @@ s/^time = "work_s"$/time = "work_s"\nboard = "fpga"\ndie = "1 [mm2]"\nnode = "7 
 bad "arithmetic without a cache" '$a [arithmetic]\nmethod = "fixed-point"\nwhen = "1"\nexp_bits = "5"\nfraction_bits = "17"\nrounding = "0"'
 bad "limits of a part of each operator" '$a [[parts]]\nfor = "linear"\ntime = "op.time_s"\nlimits = { all = "work_s" }'
 bad "a default that is no number" 's/default = 1,/default = "best",/'
+bad "a number that is left open without a formula" 's/default = 1,/default = "auto",/'
+bad "a number that is left open by operators" 's/default = 1,/default = "auto", auto = "sum(for op in linear: op.k) * 1 [Hz]",/'
 bad "an unknown section" 's/^\[functions\]/[function]/'
 bad "no step" '/^\[step\]/,/^time/d'
 bad "the name of another model" 's/"mine"/"lad"/'
