@@ -73,6 +73,16 @@ struct dse_arithmetic {
     unsigned given;
     double setting[DSE_SETTINGS];
 };
+/* The method "fixed-point"; rounding: enum dse_rounding. */
+static inline struct dse_arithmetic dse_fixed_point(double exp_bits, double fraction_bits, double rounding)
+{
+    struct dse_arithmetic ret = {.method = "fixed-point",
+                                 .given = 1u << DSE_SET_EXP_BITS | 1u << DSE_SET_FRACTION_BITS | 1u << DSE_SET_ROUNDING};
+    ret.setting[DSE_SET_EXP_BITS] = exp_bits;
+    ret.setting[DSE_SET_FRACTION_BITS] = fraction_bits;
+    ret.setting[DSE_SET_ROUNDING] = rounding;
+    return ret;
+}
 
 /* What a decode step sees, on average over a generation or at one context. */
 struct dse_cache_steps {
@@ -152,9 +162,6 @@ static inline double dse_cache_widening(const struct dse_workload *w)
 {
     return w->phase == DSE_DECODE && w->kv_scale_bits > 0 ? DSE_WIDENING_OPS : 0;
 }
-/* How often the probabilities of a step pass once more: a machine whose softmax is known only behind the last position (`online`)
- * makes them again, and a threshold over them needs all before it counts. */
-double dse_cache_passes(const struct dse_cache_step *s, bool online);
 /* dse_workload_expand of such a step: attention at the positions that are read; bounds of pages among the operations of
  * "attention_scores", counting among those of "softmax" (an addition a position and pass); numbers made of a cache with scales
  * among those of who reads them (dse_cache_widening); and all that the technique moves among kv_write_bytes: bounds that are read

@@ -20,10 +20,11 @@
  *         ...
  *         dse_closed_report(dse_closed_at(closed, &NAME_seen, NULL), &seen, metrics, breakdown);
  *
- * A struct has a field for each number, by its name and in the unit that its name ends in; without one, in seconds, bytes, joules,
- * hertz, ... as formulas calculate. A condition is 1 or 0. A number without a value is NaN. What has "op." before its name is an
- * array in the struct `op`, by place in dse_oplist.op; "group." is the same by place in dse_oplist.attention. Places that no loop
- * with such an equation has are not touched and not read.
+ * A struct has a field for each number, by its name and in the unit that its name ends in; without one, in seconds, bytes,
+ * joules, hertz, ... as formulas calculate. A condition is 1 or 0, a choice of the event level alone its place among the
+ * choices. A number without a value is NaN. What has "op." before its name is an array in the struct `op`, by place in
+ * dse_oplist.op; "group." is the same by place in dse_oplist.attention. Places that no loop with such an equation has are not
+ * touched and not read.
  */
 #ifndef DSE_CLOSED_H
 #define DSE_CLOSED_H

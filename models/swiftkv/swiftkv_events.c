@@ -1,4 +1,4 @@
-/* SwiftKV at event level: which phases of a step are simulated, and a step made of what was seen.
+/* SwiftKV at event level: which phases of a step are simulated, and what was seen given back to the equations.
  *
  * A program is a list of phases, one after another in time: the layers that are simulated, each with its attention between the
  * first and the second linear layer; the output head; attention at other lengths, for a prefill. What is not simulated takes what
@@ -23,7 +23,7 @@ struct stream {
 struct linear {
     struct dse_op op;
     bool once; /* an output head: of no layer */
-    int place; /* in the step's list */
+    int place; /* in the list of operators */
     struct stream full;
     struct stream *of_layer; /* experts: as drawn in each layer simulated; else NULL */
     double new_bytes, rest_work_s;
@@ -34,7 +34,9 @@ struct linear {
 /* Attention of one kind of layers. */
 struct group {
     const struct dse_attention *of;
-    struct swiftkv_dealt dealt;
+    int place;                 /* in the list of attentions */
+    double met, read;          /* positions that its queries meet, and that are read (E24) */
+    struct dse_closed_at *job; /* E22: the equations of a job of it */
     struct swiftkv_jobs jobs;
     int after;     /* linear layer that it follows */
     bool triangle; /* a prompt whose positions see all before them: jobs of all lengths; else they have the mean length */
@@ -55,8 +57,10 @@ struct phase {
 struct program {
     struct dse_program on;
     struct swiftkv_run run;
-    const struct swiftkv_params *p;
-    struct swiftkv_step closed;
+    const struct dse_workload *workload;
+    const struct dse_sampling *sampling;
+    struct swiftkv_events_reads closed;
+    struct swiftkv_seen_gives seen;
     struct dse_oplist list;
     struct group group[DSE_ATTENTIONS_MAX];
     int groups;
@@ -72,7 +76,7 @@ struct program {
 
 dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles)
 {
-    const double ghz = run->p->clock_mhz / mhz_per_ghz;
+    const double ghz = run->closed->clock_mhz / mhz_per_ghz;
     const dse_ps now = dse_sim_now(run->sim);
     static const double rounding = 0.01; /* an edge is a whole number of ps: less than this much of a cycle away */
     double edge = ceil((double)now * ghz / 1000 - rounding);
@@ -81,25 +85,37 @@ dse_ps swiftkv_cycles_on(const struct swiftkv_run *run, double cycles)
 
 /* ---- linear layers ------------------------------------------------------------------------------------------------------- */
 
-static double cycles_s(const struct swiftkv_params *p, double cycles)
+static double cycles_s(const struct program *g, double cycles)
 {
-    return cycles / (p->clock_mhz * DSE_GIGA / mhz_per_ghz);
+    return cycles / (g->closed.clock_mhz * DSE_GIGA / mhz_per_ghz);
 }
+
+/* Operators of a list, with the equations of one pass of their weights (E4). */
+struct passes {
+    const struct dse_oplist *list;
+    struct dse_closed_at *at;
+    const double *expert_reads; /* by operator */
+};
 
 /* E4: the arrays' time for one pass of the weights with so many vectors. */
-static double pass_s(const struct swiftkv_params *p, const struct dse_op *op, double vectors)
+static double pass_s(const struct passes *of, int place, double vectors)
 {
-    double s = cycles_s(p, op->copies * swiftkv_gemv_cycles(p, vectors, (double)op->k, (double)op->n));
-    if (p->gemv_stalls == SWIFTKV_STALLS_BOTH) s = fmax(s, op->weight_bytes / (double)op->repeat / dse_dram_peak(&p->dram));
-    return s / p->gemv_efficiency;
+    const struct dse_op *op = &of->list->op[place];
+    struct swiftkv_pass_gives one = {{{0}, {0}}};
+    struct swiftkv_pass_reads ret;
+    one.op.vectors[place] = vectors;
+    one.op.moved_bytes[place] = op->weight_bytes;
+    dse_closed_run(of->at, &one, &ret);
+    return ret.op.array_s[place] / (double)op->repeat;
 }
 
-static struct stream stream_of(const struct swiftkv_params *p, const struct dse_op *op, bool experts)
+static struct stream stream_of(const struct program *g, const struct passes *of, int place, bool experts)
 {
-    const double reuse = (double)p->weight_reuse;
+    const double reuse = g->closed.weight_reuse;
+    const struct dse_op *op = &of->list->op[place];
     struct stream s = {.weight_bytes = op->weight_bytes / (double)op->repeat, .passes = floor(op->rows / reuse)};
-    if (experts) s.passes = swiftkv_expert_reads(p, op->rows);
-    if (s.passes > 0) s.work_s = pass_s(p, op, experts ? op->rows / s.passes : reuse);
+    if (experts) s.passes = of->expert_reads[place];
+    if (s.passes > 0) s.work_s = pass_s(of, place, experts ? op->rows / s.passes : reuse);
     s.work_per_byte = s.work_s / s.weight_bytes;
     return s;
 }
@@ -112,40 +128,39 @@ static const struct stream *stream_at(const struct linear *l, int64_t layer)
 
 /* E23: a vector is normalised or converted, and dealt, before the first product; FFN down takes its inputs as the layer before
  * makes them. After the last product its sum goes through the tree of a processor, the sum over the processors, and the SFU. */
-static void time_ends(const struct swiftkv_params *p, bool ideal, struct linear *l)
+static void time_ends(const struct program *g, bool ideal, struct linear *l)
 {
-    double lanes = (double)dse_min_i64(p->sfu_lanes, p->dispatch_lanes), latency = (double)p->sfu_latency_cycles;
+    const struct swiftkv_events_reads *p = &g->closed;
+    double lanes = dse_min(p->sfu_lanes, p->dispatch_lanes), latency = p->sfu_latency_cycles;
     bool passes = !ideal && (l->op.role != DSE_ROLE_FFN_DOWN || l->op.is_draft);
-    double trees = 1 + ceil(log2(swiftkv_gemv_lanes(p))) + ceil(log2((double)p->processors));
-    l->start_s = cycles_s(p, latency + (passes ? ceil((double)l->op.k / lanes) : 0));
-    l->tail_s = cycles_s(p, trees + latency);
+    double trees = 1 + ceil(log2(p->lanes)) + ceil(log2(p->processors));
+    l->start_s = cycles_s(g, latency + (passes ? ceil((double)l->op.k / lanes) : 0));
+    l->tail_s = cycles_s(g, trees + latency);
 }
 
 /* E27: what is read of the cache to be made keys and values, and what is made, leaves and comes beside the weights. */
-static void set_linear(struct program *g, const struct dse_op *op, int place)
+static void set_linear(struct program *g, const struct passes *of, int place)
 {
-    const struct swiftkv_params *p = g->p;
     struct linear *l = &g->linear[g->linears++];
-    const double repeat = (double)op->repeat, rows = op->rows, reuse = (double)p->weight_reuse;
-    const double beside = g->closed.op[place].bytes - swiftkv_reads(p, op) * op->weight_bytes - op->kv_write_bytes;
-    *l = (struct linear){.op = *op, .place = place, .new_bytes = op->kv_write_bytes / repeat};
-    if (op->kv_read_bytes > 0) l->new_bytes += beside / repeat;
+    const struct dse_op *op = &g->list.op[place];
+    const double repeat = (double)op->repeat, rows = op->rows, reuse = g->closed.weight_reuse;
+    *l = (struct linear){.op = *op, .place = place};
+    l->new_bytes = (op->kv_write_bytes + op->kv_read_bytes + g->closed.op.made_bytes[place]) / repeat;
     l->once = op->role == DSE_ROLE_OUTPUT_HEAD && !op->is_draft;
-    l->full = stream_of(p, op, op->copies != 1);
-    if (op->copies == 1 && rows > l->full.passes * reuse) l->rest_work_s = pass_s(p, op, rows - l->full.passes * reuse);
-    time_ends(p, dse_sim_ideal(g->run.sim, DSE_IDEAL_SYNC), l);
+    l->full = stream_of(g, of, place, op->copies != 1);
+    if (op->copies == 1 && rows > l->full.passes * reuse) l->rest_work_s = pass_s(of, place, rows - l->full.passes * reuse);
+    time_ends(g, dse_sim_ideal(g->run.sim, DSE_IDEAL_SYNC), l);
 }
 
 /* E16, E23: full passes of the weights are one stream, the vectors that are left another. */
 static void begin_linear(struct program *g, struct phase *ph)
 {
-    const struct swiftkv_params *p = g->p;
     const struct linear *l = &g->linear[ph->kind];
     const struct stream *w = stream_at(l, ph->layer);
     const double passes = ph->rest ? 1 : w->passes;
     const double pace_s =
         ph->rest || l->of_layer ? 0 : dse_pace_known(&g->paces, w->work_per_byte); /* layers that are drawn differ */
-    struct dse_pour_spec spec = dse_program_pour(&g->on, &p->sampling, passes * w->weight_bytes, pace_s);
+    struct dse_pour_spec spec = dse_program_pour(&g->on, g->sampling, passes * w->weight_bytes, pace_s);
     spec.work_s = ph->rest ? l->rest_work_s : passes * w->work_s;
     spec.hold_s = ph->begins ? l->start_s : 0;
     spec.resource = g->run.array;
@@ -202,25 +217,24 @@ static double end_linear(struct program *g, const struct phase *ph)
 /* E22: the closed form of one job of a length (E6, E7), without the rotary embedding. */
 static double closed_job_s(const struct program *g, const struct group *of, double positions)
 {
-    const struct swiftkv_params *p = g->p;
-    const struct swiftkv_cycles c = swiftkv_position_cycles(p, of->of);
-    const struct swiftkv_dealt *d = &of->dealt;
-    double row = d->row_bytes / 2 + d->extra_bytes / 2;
-    double cycles = positions * (c.dot + c.update + c.sweeps + d->extra_cycles) + ceil(positions / (double)p->block) * c.block;
-    double bytes = d->reads / d->rounds * positions * 2 * row;
-    return fmax(cycles_s(p, cycles), dse_dram_stream_seconds(&p->dram, bytes));
+    struct swiftkv_job_gives one = {{{0}, {0}}};
+    struct swiftkv_job_reads ret;
+    one.group.part[0] = positions / of->met;
+    one.group.blocks[0] = ceil(positions / g->closed.block);
+    dse_closed_run(of->job, &one, &ret);
+    return ret.group.stream_s[0] / ((double)of->of->layers * (double)of->jobs.rounds);
 }
 
-static int64_t mean_length(const struct dse_attention *a)
+static int64_t mean_length(const struct group *of)
 {
-    return (int64_t)fmax(1, round(a->pairs / (double)a->queries));
+    return (int64_t)fmax(1, round(of->met / (double)of->of->queries));
 }
 
 /* E22: the mean over all lengths. */
 static double closed_mean_s(const struct program *g, const struct group *of)
 {
-    const int64_t n = of->of->positions;
-    if (!of->triangle) return closed_job_s(g, of, (double)mean_length(of->of));
+    const int64_t n = (int64_t)of->read;
+    if (!of->triangle) return closed_job_s(g, of, (double)mean_length(of));
     double sum = 0;
     for (int64_t l = 1; l <= n; l++) sum += closed_job_s(g, of, (double)l);
     return sum / (double)n;
@@ -229,10 +243,9 @@ static double closed_mean_s(const struct program *g, const struct group *of)
 /* E22: the lengths that are simulated. */
 static void plan_lengths(struct program *g, struct group *of)
 {
-    const struct swiftkv_params *p = g->p;
     const struct swiftkv_jobs jobs = of->jobs;
-    const int64_t n = of->triangle ? of->of->positions : mean_length(of->of), from = of->triangle ? 1 : n;
-    dse_lengths_plan(&of->lengths, &p->sampling, dse_min_i64(jobs.each, JOBS_MIN) * jobs.engines, from, n, 1);
+    const int64_t n = of->triangle ? (int64_t)of->read : mean_length(of), from = of->triangle ? 1 : n;
+    dse_lengths_plan(&of->lengths, g->sampling, dse_min_i64(jobs.each, JOBS_MIN) * jobs.engines, from, n, 1);
 }
 
 /* E22: what is seen, as a difference from the closed form. */
@@ -257,9 +270,9 @@ static void begin(void *object, size_t i)
         return;
     }
     const struct swiftkv_jobs jobs = ph->group->jobs;
-    struct swiftkv_heads_spec spec = {.of = ph->group->of, .positions = ph->length->positions, .actor = g->on.done};
+    struct swiftkv_heads_spec spec = {.group = ph->group->place, .positions = ph->length->positions, .actor = g->on.done};
     spec.jobs =
-        dse_lengths_heads(&ph->group->lengths, &g->p->sampling, spec.positions, (double)jobs.engines, JOBS_MIN, (double)jobs.each);
+        dse_lengths_heads(&ph->group->lengths, g->sampling, spec.positions, (double)jobs.engines, JOBS_MIN, (double)jobs.each);
     ph->heads = swiftkv_heads_new(&g->run, &spec);
 }
 
@@ -318,108 +331,118 @@ static bool hbm_limits(double time_s, double data_s)
     return data_s > time_s / 100;
 }
 
-static void set_attention(const struct program *g, const struct group *of, struct swiftkv_attention *a, struct swiftkv_step *s)
+static void see_attention(struct program *g, const struct group *of)
 {
-    const double peak = dse_dram_peak(&g->p->dram), layers = (double)of->of->layers;
+    const int i = of->place;
+    const double layers = (double)of->of->layers;
     const double layer_s = (double)of->jobs.each * (of->job_s + closed_mean_s(g, of)) + of->ends_s;
-    struct swiftkv_attention *sum = &s->attention;
-    a->stream_s = layers * layer_s - a->rope_s;
-    a->time_s = a->stream_s + a->rope_s + a->overhead_s;
-    bool hbm = hbm_limits(layer_s, of->data_s);
-    a->compute_s = hbm ? fmin(a->compute_s, a->stream_s) : a->stream_s;
-    a->dram_s = hbm ? a->stream_s : a->bytes / peak;
-    *(hbm ? &s->dram_bound_s : &s->compute_bound_s) += a->stream_s;
-    sum->compute_s += a->compute_s;
-    sum->dram_s += a->dram_s;
-    sum->stream_s += a->stream_s;
-    sum->time_s += a->time_s;
+    const double stream_s = layers * layer_s - g->closed.group.rope_s[i];
+    const bool hbm = hbm_limits(layer_s, of->data_s);
+    g->seen.group.stream_s[i] = stream_s;
+    g->seen.group.compute_s[i] = hbm ? fmin(g->closed.group.compute_s[i], stream_s) : stream_s;
+    g->seen.group.dram_s[i] = hbm ? stream_s : g->closed.group.moved_bytes[i] / dse_dram_peak(g->run.dram);
+    g->seen.group.waits[i] = hbm;
+}
+
+/* What is written at the end of a layer is on the bus when the next begins: none ends before its bytes can have passed. */
+static void see_linear(struct program *g, const struct linear *l)
+{
+    const int i = l->place;
+    const double bytes_s = g->closed.op.moved_bytes[i] / dse_dram_peak(g->run.dram);
+    const double time_s = fmax((double)l->op.repeat * l->time_s, bytes_s);
+    const bool hbm = hbm_limits(l->time_s, l->data_s);
+    g->seen.op.time_s[i] = time_s;
+    g->seen.op.array_s[i] = hbm ? 0 : time_s;
+    g->seen.op.dram_s[i] = hbm ? time_s : bytes_s;
+    g->seen.op.waits[i] = hbm;
 }
 
 /* E21. Recurrences and exchanges take what they take in closed form (E27). */
-static void set_step(const struct program *g, struct swiftkv_step *s)
+static void see(struct program *g)
 {
-    const double peak = dse_dram_peak(&g->p->dram);
-    *s = g->closed;
-    s->linear_s = s->compute_bound_s = s->dram_bound_s = 0;
-    for (int i = 0; i < s->n_ops; i++) {
-        if (s->op[i].kind != DSE_OP_RECURRENCE) continue;
-        s->linear_s += s->op[i].time_s;
-        *(s->op[i].time_s > s->op[i].dram_s ? &s->compute_bound_s : &s->dram_bound_s) += s->op[i].time_s;
+    for (int i = 0; i < g->list.n; i++) {
+        g->seen.op.time_s[i] = g->closed.op.time_s[i];
+        g->seen.op.array_s[i] = g->closed.op.array_s[i];
+        g->seen.op.dram_s[i] = g->closed.op.dram_s[i];
+        g->seen.op.waits[i] = g->closed.op.waits[i];
     }
-    for (int i = 0; i < g->linears; i++) {
-        const struct linear *l = &g->linear[i];
-        struct swiftkv_op *o = &s->op[l->place];
-        /* What is written at the end of a layer is on the bus when the next begins: none ends before its bytes can have passed. */
-        o->time_s = fmax((double)l->op.repeat * l->time_s, o->bytes / peak);
-        bool hbm = hbm_limits(l->time_s, l->data_s);
-        o->dram_s = hbm ? o->time_s : o->bytes / peak;
-        s->linear_s += o->time_s;
-        *(hbm ? &s->dram_bound_s : &s->compute_bound_s) += o->time_s;
-    }
-    struct swiftkv_attention *a = &s->attention;
-    a->compute_s = a->dram_s = a->stream_s = a->time_s = 0;
-    for (int i = 0; i < g->groups; i++) set_attention(g, &g->group[i], &s->group[i], s);
-    swiftkv_step_end(s, g->p);
+    for (int i = 0; i < g->linears; i++) see_linear(g, &g->linear[i]);
+    for (int i = 0; i < g->groups; i++) see_attention(g, &g->group[i]);
 }
 
-static void set_linears(struct program *g)
+static void set_linears(struct program *g, struct dse_closed *closed)
 {
+    const struct passes of = {&g->list, dse_closed_at(closed, &swiftkv_pass, &g->list), g->closed.op.expert_reads};
     for (int i = 0; i < g->list.n; i++) {
         const struct dse_op *op = &g->list.op[i];
         if (op->kind == DSE_OP_SCORES) {
-            struct group *of = &g->group[op->attention];
-            of->after = g->linears - 1;
+            struct group *at = &g->group[op->attention];
+            at->after = g->linears - 1;
         }
-        if (op->kind != DSE_OP_LINEAR) continue;
-        for (int place = 0; place < g->closed.n_ops; place++)
-            if (g->closed.op[place].source == i && g->closed.op[place].kind == DSE_OP_LINEAR) set_linear(g, op, place);
+        if (op->kind == DSE_OP_LINEAR && g->closed.op.counts[i] != 0) set_linear(g, &of, i);
     }
 }
 
-/* Experts of each layer simulated. */
-static void set_drawn(struct program *g, const struct dse_draw *draw)
+/* Experts of a layer simulated. */
+static void set_layer(struct program *g, struct dse_closed *closed, uint64_t seed, int64_t layer, struct dse_oplist *list)
 {
-    if (draw->layers == 0 || g->p->workload.llm->moe.experts == 0) return;
-    struct dse_oplist *list = dse_sim_alloc(g->run.sim, 1, sizeof *list);
-    for (int64_t layer = 0; layer < draw->layers; layer++) {
-        swiftkv_expand_drawn(g->p, &(struct dse_draw){draw->seed, layer, 1}, list);
-        for (int i = 0; i < g->linears; i++) {
-            struct linear *l = &g->linear[i];
-            if (l->op.copies == 1) continue;
-            if (!l->of_layer) l->of_layer = dse_sim_alloc(g->run.sim, (size_t)draw->layers, sizeof *l->of_layer);
-            l->of_layer[layer] = stream_of(g->p, &list->op[g->closed.op[l->place].source], true);
-        }
+    struct swiftkv_events_reads drawn;
+    dse_workload_expand_drawn(g->workload, -1, &(struct dse_draw){seed, layer, 1}, list);
+    dse_closed_run(dse_closed_at(closed, &swiftkv_events, list), NULL, &drawn);
+    const struct passes of = {list, dse_closed_at(closed, &swiftkv_pass, list), drawn.op.expert_reads};
+    for (int i = 0; i < g->linears; i++) {
+        struct linear *l = &g->linear[i];
+        if (l->of_layer) l->of_layer[layer] = stream_of(g, &of, l->place, true);
     }
 }
 
-static void set_groups(struct program *g)
+static void set_drawn(struct program *g, struct dse_closed *closed, const struct dse_draw *draw)
+{
+    if (draw->layers == 0 || g->workload->llm->moe.experts == 0) return;
+    struct dse_oplist *list = dse_sim_alloc(g->run.sim, 1, sizeof *list);
+    for (int i = 0; i < g->linears; i++) {
+        struct linear *l = &g->linear[i];
+        if (l->op.copies != 1) l->of_layer = dse_sim_alloc(g->run.sim, (size_t)draw->layers, sizeof *l->of_layer);
+    }
+    for (int64_t layer = 0; layer < draw->layers; layer++) set_layer(g, closed, draw->seed, layer, list);
+}
+
+static void set_groups(struct program *g, struct dse_closed *closed)
 {
     g->groups = g->list.n_attentions;
     for (int i = 0; i < g->groups; i++) {
         struct group *of = &g->group[i];
-        const struct dse_attention *a = &g->list.attention[i];
-        const double n = (double)a->positions;
-        of->of = a;
-        of->triangle = g->p->workload.phase == DSE_PREFILL && a->pairs == n * (n + 1) / 2;
-        swiftkv_deal(g->p, a, &of->dealt);
-        of->jobs = swiftkv_jobs(g->p, a);
+        struct dse_oplist alone = {.n_attentions = 1};
+        const double n = g->closed.group.read[i];
+        alone.attention[0] = g->list.attention[i];
+        of->of = &g->list.attention[i];
+        of->place = i;
+        of->read = n;
+        of->met = g->closed.group.met[i];
+        of->triangle = g->closed.prefill != 0 && of->met == n * (n + 1) / 2;
+        of->job = dse_closed_at(closed, &swiftkv_job, &alone);
+        of->jobs = swiftkv_jobs(&g->run, i);
     }
 }
 
-static bool init(struct program *g, struct dse_sim *sim, const struct swiftkv_params *p)
+static bool init(struct program *g, struct dse_closed *closed, struct dse_sim *sim)
 {
-    if (!dse_program_init(&g->on, sim, &p->events, &p->dram, (double)p->processors * p->kv_memory_kib * DSE_KIB)) return false;
-    g->p = p;
-    g->run = (struct swiftkv_run){.sim = sim, .p = p, .program = &g->on};
+    const struct dse_events *events = dse_closed_events(closed);
+    const struct dse_dram *dram = dse_closed_memory(closed);
+    g->workload = dse_closed_workload(closed);
+    g->sampling = dse_closed_sampling(closed);
+    dse_closed_run(dse_closed_at(closed, &swiftkv_events, NULL), NULL, &g->closed);
+    if (!dse_program_init(&g->on, sim, events, dram, g->closed.processors * g->closed.kv_memory_kib * DSE_KIB)) return false;
+    g->layers = dse_layers_simulated(events, g->workload->llm->layers);
+    const struct dse_draw draw = dse_draw_of(sim, 0, g->layers);
+    dse_workload_expand_drawn(g->workload, -1, &draw, &g->list);
+    dse_closed_run(dse_closed_at(closed, &swiftkv_events, &g->list), NULL, &g->closed);
+    g->run = (struct swiftkv_run){.sim = sim, .closed = &g->closed, .list = &g->list, .dram = dram, .program = &g->on};
     g->run.array = dse_resource(sim, "SwiftKV", "MAC arrays");
     g->run.sfu = dse_resource(sim, "SwiftKV", "SFU, dispatcher");
-    g->layers = dse_layers_simulated(&p->events, p->workload.llm->layers);
-    const struct dse_draw draw = dse_draw_of(sim, 0, g->layers);
-    swiftkv_expand_drawn(p, &draw, &g->list);
-    swiftkv_step_of(&g->closed, p, &g->list);
-    set_groups(g);
-    set_linears(g);
-    set_drawn(g, &draw);
+    set_groups(g, closed);
+    set_linears(g, closed);
+    set_drawn(g, closed, &draw);
     for (int i = 0; i < g->groups; i++) plan_lengths(g, &g->group[i]);
     write_program(g);
     return true;
@@ -428,20 +451,19 @@ static bool init(struct program *g, struct dse_sim *sim, const struct swiftkv_pa
 static void note(const struct program *g)
 {
     struct dse_sim *sim = g->run.sim;
-    if (g->paces.n > 0) dse_sim_note(sim, "weight_stream_share", "", 1 / (dse_dram_peak(&g->p->dram) * g->paces.seen[0].pace_s));
+    if (g->paces.n > 0) dse_sim_note(sim, "weight_stream_share", "", 1 / (dse_dram_peak(g->run.dram) * g->paces.seen[0].pace_s));
     dse_program_note(&g->on);
     if (g->groups > 0)
         dse_sim_note(sim, "attention_job", "us", (g->group[0].job_s + closed_mean_s(g, &g->group[0])) * DSE_US_PER_S);
 }
 
-bool swiftkv_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+bool swiftkv_simulate(struct dse_closed *closed, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
 {
     struct program *g = dse_sim_alloc(sim, 1, sizeof *g);
     const struct dse_phases phases = {.model = "swiftkv", .object = g, .begin = begin, .end = end};
-    struct swiftkv_step seen;
-    if (!init(g, sim, params) || !dse_program_run(&g->on, &phases, g->n)) return false;
-    set_step(g, &seen);
-    swiftkv_report(g->p, &seen, metrics, breakdown);
+    if (!init(g, closed, sim) || !dse_program_run(&g->on, &phases, g->n)) return false;
+    see(g);
+    dse_closed_report(dse_closed_at(closed, &swiftkv_seen, &g->list), &g->seen, metrics, breakdown);
     note(g);
     return true;
 }

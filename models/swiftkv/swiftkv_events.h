@@ -1,19 +1,24 @@
 /* SwiftKV at event level, inside. README.md, "Event level", says what is simulated and how; comments name its equations (E16..).
  *
- * A step is a program of phases: linear layers (dse/feed.h's pours) and the attention of a layer (swiftkv_heads.c), each of which
- * starts when the one before is done. swiftkv_events.c runs the program and makes a struct swiftkv_step of what it saw.
+ * The closed form is swiftkv.toml. A step is a program of phases: linear layers (dse/feed.h's pours) and the attention of a
+ * layer (swiftkv_heads.c), each of which starts when the one before is done. swiftkv_events.c runs the program, and gives what
+ * it saw back to the equations.
  */
 #ifndef SWIFTKV_EVENTS_H
 #define SWIFTKV_EVENTS_H
 
-#include "swiftkv.h"
+#include "swiftkv_closed.h"
 
 #include <dse/program.h>
+
+enum swiftkv_layout { SWIFTKV_LAYOUT_CHANNEL, SWIFTKV_LAYOUT_INTERLEAVED }; /* kv_layout */
 
 /* What a phase needs of the run. */
 struct swiftkv_run {
     struct dse_sim *sim;
-    const struct swiftkv_params *p;
+    const struct swiftkv_events_reads *closed; /* the point */
+    const struct dse_oplist *list;
+    const struct dse_dram *dram;
     struct dse_program *program; /* its buffer: the KV-weight memories of all processors */
     uint32_t array, sfu;         /* resources */
     struct dse_room weights, cache;
@@ -31,12 +36,12 @@ struct swiftkv_jobs {
     int64_t rounds;  /* heads of an engine, one after another (E5) */
     int64_t each;    /* jobs of an engine in a layer: rounds times queries */
 };
-struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p, const struct dse_attention *a);
+struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_run *run, int group);
 
 struct swiftkv_heads;
 struct swiftkv_heads_spec {
-    const struct dse_attention *of; /* kind of layers; lives as long as the run */
-    int64_t positions;              /* of a job */
+    int group;                 /* kind of layers: place among the attentions of the list */
+    int64_t positions;         /* of a job */
     int64_t jobs;              /* simulated, of an engine with a head in every round; 2 at least where the last round is not full */
     uint32_t actor, actor_arg; /* called when the last result of the last engine is there */
 };

@@ -39,12 +39,13 @@ struct engine {
 struct swiftkv_heads {
     struct swiftkv_run *run;
     struct swiftkv_heads_spec spec;
-    const struct swiftkv_params *p;
+    const struct swiftkv_events_reads *p;
     double clock_ghz;
-    struct swiftkv_cycles cycles;
-    bool pipeline; /* the swiftkv algorithm */
-    double row_bytes, tail_cycles;
-    double technique_cycles; /* E24: of a job, before its first position */
+    int64_t block;
+    bool pipeline;                                             /* the swiftkv algorithm */
+    double dot, update, own_update, value_sweep, block_cycles; /* E6: cycles of a position; of a block */
+    double row_bytes;                                          /* of a key, or a value */
+    double technique_cycles;                                   /* E24: of a job, before its first position */
     int64_t engines, running;
     int64_t rounds, full,
         rest; /* of a layer; jobs simulated in which all engines have a head, and in which the last heads are left */
@@ -55,16 +56,17 @@ struct swiftkv_heads {
 
 /* ---- engines ------------------------------------------------------------------------------------------------------------- */
 
-struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_params *p, const struct dse_attention *a)
+struct swiftkv_jobs swiftkv_jobs(const struct swiftkv_run *run, int place)
 {
-    struct swiftkv_dealt d;
-    swiftkv_deal(p, a, &d);
-    const int64_t group = a->heads / a->kv_heads;
-    int64_t engines = p->processors;
-    if (p->kv_fetch == SWIFTKV_FETCH_GROUP) engines = p->processors >= group ? p->processors / group : 1;
-    if (engines > (int64_t)d.reads) engines = (int64_t)d.reads;
-    const int64_t rounds = (int64_t)d.rounds, last = (int64_t)d.reads - (rounds - 1) * engines;
-    return (struct swiftkv_jobs){.engines = engines, .last = last, .rounds = rounds, .each = rounds * (int64_t)d.queries};
+    const struct swiftkv_events_reads *closed = run->closed;
+    const int64_t processors = (int64_t)closed->processors, group = (int64_t)closed->group.shared[place];
+    const int64_t fetches = (int64_t)closed->group.fetches[place], rounds = (int64_t)closed->group.rounds[place];
+    const int64_t side_by_side = closed->by_head != 0 ? processors : processors >= group ? processors / group : 1;
+    const int64_t engines = dse_min_i64(side_by_side, fetches);
+    return (struct swiftkv_jobs){.engines = engines,
+                                 .last = fetches - (rounds - 1) * engines,
+                                 .rounds = rounds,
+                                 .each = rounds * run->list->attention[place].queries};
 }
 
 static double now_cycles(const struct swiftkv_heads *h)
@@ -94,26 +96,25 @@ struct sweep {
 /* E20: the k-th sweep of a job; false: no more. */
 static bool sweep_at(const struct swiftkv_heads *h, int64_t k, struct sweep *ret)
 {
-    const struct swiftkv_params *p = h->p;
+    const struct swiftkv_events_reads *p = h->p;
     const int64_t n = h->spec.positions, per_block = 3, block = k / per_block;
-    const double values = p->t_v_cycles * (double)h->spec.of->value_dim / SWIFTKV_PUBLISHED_HEAD_DIM;
-    const double compare = (double)p->compare_latency_cycles, dot = (double)p->dot_latency_cycles;
+    const double values = h->value_sweep, compare = p->compare_latency_cycles, dot = p->dot_latency_cycles;
     *ret = (struct sweep){.rows = n};
-    if (p->attention == SWIFTKV_FLASH) {
-        ret->rows = dse_min_i64(n - block * p->block, p->block);
+    if (p->flash != 0) {
+        ret->rows = dse_min_i64(n - block * h->block, h->block);
         const struct sweep of_block[] = {
-            {ret->rows, true, h->cycles.dot, 0}, {ret->rows, false, p->t_s_cycles, 0}, {ret->rows, true, values, h->cycles.block}};
+            {ret->rows, true, h->dot, 0}, {ret->rows, false, p->t_s_cycles, 0}, {ret->rows, true, values, h->block_cycles}};
         *ret = of_block[k % per_block];
         return ret->rows > 0;
     }
-    const struct sweep keys = {n, true, h->cycles.dot, dot}, last = {n, true, values, (double)p->update_latency_cycles};
+    const struct sweep keys = {n, true, h->dot, dot}, last = {n, true, values, p->update_latency_cycles};
     const struct sweep passes[] = {keys,
                                    {n, false, p->t_s_cycles, compare},
-                                   {n, false, p->t_s_cycles, (double)p->exp_latency_cycles},
-                                   {n, false, p->t_s_cycles, (double)p->divide_latency_cycles},
+                                   {n, false, p->t_s_cycles, p->exp_latency_cycles},
+                                   {n, false, p->t_s_cycles, p->divide_latency_cycles},
                                    last};
     const struct sweep streamed[] = {keys, last};
-    const bool native = p->attention == SWIFTKV_NATIVE;
+    const bool native = p->native != 0;
     if (k >= (native ? 5 : 2)) return false;
     *ret = native ? passes[k] : streamed[k];
     return true;
@@ -124,13 +125,13 @@ static bool sweep_at(const struct swiftkv_heads *h, int64_t k, struct sweep *ret
 static int64_t streams_of_job(const struct swiftkv_heads *h)
 {
     if (h->pipeline) return 1;
-    return h->p->attention == SWIFTKV_FLASH ? 2 * (int64_t)dse_ceil_div((uint64_t)h->spec.positions, (uint64_t)h->p->block) : 2;
+    return h->p->flash != 0 ? 2 * (int64_t)dse_ceil_div((uint64_t)h->spec.positions, (uint64_t)h->block) : 2;
 }
 
 static int64_t stream_rows(const struct swiftkv_heads *h, int64_t stream)
 {
-    if (h->p->attention != SWIFTKV_FLASH) return h->spec.positions;
-    return dse_min_i64(h->spec.positions - stream / 2 * h->p->block, h->p->block);
+    if (h->p->flash == 0) return h->spec.positions;
+    return dse_min_i64(h->spec.positions - stream / 2 * h->block, h->block);
 }
 
 static uint64_t bytes_of_rows(const struct swiftkv_heads *h, int64_t rows)
@@ -142,7 +143,7 @@ static uint64_t bytes_of_rows(const struct swiftkv_heads *h, int64_t rows)
  * again before all of it has arrived. Two reads of one address would be one. */
 static uint64_t home_pieces(const struct swiftkv_heads *h)
 {
-    return dse_ceil_div(bytes_of_rows(h, stream_rows(h, 0)), (uint64_t)h->p->dram.timing.interleave_bytes);
+    return dse_ceil_div(bytes_of_rows(h, stream_rows(h, 0)), (uint64_t)h->run->dram->timing.interleave_bytes);
 }
 
 static uint64_t first_piece(const struct engine *e, uint64_t stream)
@@ -154,7 +155,7 @@ static uint64_t first_piece(const struct engine *e, uint64_t stream)
 static uint64_t place_of_piece(void *object, uint64_t stream, uint64_t piece)
 {
     const struct engine *e = object;
-    const struct dse_dram *d = &e->h->p->dram;
+    const struct dse_dram *d = e->h->run->dram;
     const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, engines = (uint64_t)e->h->engines;
     const uint64_t wide = dse_max_u64(channels / engines, 1), first = (uint64_t)e->index % (channels / wide) * wide;
     piece += first_piece(e, stream);
@@ -168,9 +169,9 @@ static bool next_stream(void *object, uint64_t index, struct dse_feed_stream *re
     const int64_t streams = streams_of_job(h), stream = (int64_t)index % streams;
     if ((int64_t)index / streams >= e->jobs) return false;
     *ret = (struct dse_feed_stream){.bytes = bytes_of_rows(h, stream_rows(h, stream)), .label = "keys, values"};
-    ret->address = e->base + first_piece(e, index) * (uint64_t)h->p->dram.timing.interleave_bytes;
-    if (h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
-        ret->access_bytes = (uint64_t)h->p->dram.timing.interleave_bytes;
+    ret->address = e->base + first_piece(e, index) * (uint64_t)h->run->dram->timing.interleave_bytes;
+    if ((int)h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
+        ret->access_bytes = (uint64_t)h->run->dram->timing.interleave_bytes;
         ret->place = place_of_piece;
     }
     return true;
@@ -216,13 +217,12 @@ static void serve_dot(struct dse_sim *sim, void *object, const uint64_t *in, uin
 {
     struct engine *e = object;
     const struct swiftkv_heads *h = e->h;
-    const struct swiftkv_params *p = h->p;
+    const struct swiftkv_events_reads *p = h->p;
     (void)sim;
-    bool own = p->value_update == SWIFTKV_UPDATE_OWN;
-    double rope = in[0] == 0 ? (double)p->rope_cycles + h->technique_cycles : 0,
-           busy = rope + h->cycles.dot + (own ? 0 : h->cycles.update);
+    bool own = p->own_array != 0;
+    double rope = in[0] == 0 ? p->rope_cycles + h->technique_cycles : 0, busy = rope + h->dot + (own ? 0 : h->update);
     ret->interval = swiftkv_cycles_on(h->run, busy);
-    ret->latency = swiftkv_cycles_on(h->run, rope + (double)p->dot_latency_cycles);
+    ret->latency = swiftkv_cycles_on(h->run, rope + p->dot_latency_cycles);
     if (ret->latency < ret->interval) ret->latency = ret->interval;
     ret->outputs = 1;
     ret->id = e->job;
@@ -234,10 +234,10 @@ static void serve_dot(struct dse_sim *sim, void *object, const uint64_t *in, uin
     load(e);
 }
 
-static void serve_in(struct engine *e, double interval, int64_t latency, const uint64_t *in, uint64_t *out, struct dse_service *ret)
+static void serve_in(struct engine *e, double interval, double latency, const uint64_t *in, uint64_t *out, struct dse_service *ret)
 {
     ret->interval = swiftkv_cycles_on(e->h->run, interval);
-    ret->latency = swiftkv_cycles_on(e->h->run, fmax((double)latency, interval));
+    ret->latency = swiftkv_cycles_on(e->h->run, fmax(latency, interval));
     ret->outputs = 1;
     out[0] = in[0];
 }
@@ -262,9 +262,9 @@ static void serve_update(struct dse_sim *sim, void *object, const uint64_t *in, 
     struct engine *e = object;
     const struct swiftkv_heads *h = e->h;
     (void)sim;
-    serve_in(e, h->p->value_update == SWIFTKV_UPDATE_OWN ? h->cycles.own_update : 1, h->p->update_latency_cycles, in, out, ret);
+    serve_in(e, h->p->own_array != 0 ? h->own_update : 1, h->p->update_latency_cycles, in, out, ret);
     bool last = (int64_t)in[0] == h->spec.positions - 1;
-    if (last) ret->latency += swiftkv_cycles_on(h->run, (double)h->p->divide_latency_cycles);
+    if (last) ret->latency += swiftkv_cycles_on(h->run, h->p->divide_latency_cycles);
     ret->outputs = last;
 }
 
@@ -346,7 +346,7 @@ static void go(struct engine *e)
         e->free_cycles = fmax(e->free_cycles, now);
     }
     e->starved = false;
-    if (e->row == 0 && e->sweep == 0) e->free_cycles += (double)h->p->rope_cycles + h->technique_cycles;
+    if (e->row == 0 && e->sweep == 0) e->free_cycles += h->p->rope_cycles + h->technique_cycles;
     e->in_service = there - e->row;
     e->free_cycles += (double)e->in_service * s.cycles;
     dse_resource_state(sim, e->resource, DSE_BUSY, !s.reads ? "softmax" : e->sweep % 3 == 0 ? "keys" : "values", e->job);
@@ -381,13 +381,13 @@ static void sweep_event(struct dse_sim *sim, void *object, uint32_t arg)
 static void place_cache(struct engine *e, uint64_t window_bytes)
 {
     const struct swiftkv_heads *h = e->h;
-    const struct dse_dram *d = &h->p->dram;
+    const struct dse_dram *d = h->run->dram;
     const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, turn = side * channels;
     const uint64_t home = home_pieces(h) * side, streams = (uint64_t)streams_of_job(h);
     uint64_t engines = (uint64_t)h->engines, own = turn,
              together = 1; /* bytes of a turn that are the engine's; engines in a turn */
     e->homes = window_bytes <= streams * home ? streams : dse_ceil_div(window_bytes, home) + 1;
-    if (h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
+    if ((int)h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
         const uint64_t wide = dse_max_u64(channels / engines, 1);
         own = wide * side;
         together = channels / wide;
@@ -402,7 +402,7 @@ static void place_cache(struct engine *e, uint64_t window_bytes)
 static struct dse_feed_spec feed_of(struct engine *e)
 {
     const struct swiftkv_heads *h = e->h;
-    const struct dse_dram *d = &h->p->dram;
+    const struct dse_dram *d = h->run->dram;
     const uint64_t side = (uint64_t)d->timing.interleave_bytes, channels = (uint64_t)d->channels, engines = (uint64_t)h->engines;
     const uint64_t row = bytes_of_rows(h, 1);
     struct dse_feed_spec feed = {.port = h->run->program->port, .stream = next_stream, .object = e};
@@ -439,7 +439,7 @@ static void engine_init(struct swiftkv_heads *h, int64_t index)
 /* E18: what is simulated of a layer's rounds: as many of the last one as of each other. */
 static void set_jobs(struct swiftkv_heads *h)
 {
-    const struct swiftkv_jobs all = swiftkv_jobs(h->p, h->spec.of);
+    const struct swiftkv_jobs all = swiftkv_jobs(h->run, h->spec.group);
     h->engines = h->running = all.engines;
     h->rounds = all.rounds;
     if (all.last < all.engines) h->rest = dse_max_i64(h->spec.jobs / all.rounds, 1);
@@ -452,17 +452,22 @@ static void set_jobs(struct swiftkv_heads *h)
 struct swiftkv_heads *swiftkv_heads_new(struct swiftkv_run *run, const struct swiftkv_heads_spec *spec)
 {
     struct swiftkv_heads *h = dse_sim_alloc(run->sim, 1, sizeof *h);
-    const struct swiftkv_params *p = run->p;
+    const struct swiftkv_events_reads *p = run->closed;
+    const int at = spec->group;
+    const double met = p->group.met[at], layers = (double)run->list->attention[at].layers;
     h->run = run;
     h->spec = *spec;
     h->p = p;
     h->clock_ghz = p->clock_mhz / 1000;
-    h->cycles = swiftkv_position_cycles(p, spec->of);
-    h->pipeline = p->attention == SWIFTKV_SWIFTKV;
-    struct swiftkv_dealt dealt;
-    swiftkv_deal(p, spec->of, &dealt);
-    h->row_bytes = dealt.row_bytes / 2 + dealt.extra_bytes / 2;
-    h->technique_cycles = (double)spec->positions * dealt.extra_cycles;
+    h->block = (int64_t)p->block;
+    h->pipeline = p->pipeline != 0;
+    h->dot = p->group.dot[at];
+    h->update = p->group.update[at];
+    h->own_update = p->group.own_update[at];
+    h->value_sweep = p->group.value_sweep[at];
+    h->block_cycles = p->group.block_cycles[at];
+    h->row_bytes = (p->group.row_bytes[at] + p->group.technique_bytes[at] / (layers * p->group.fetches[at] * met)) / 2;
+    h->technique_cycles = (double)spec->positions * p->group.technique_cycles[at] / met;
     set_jobs(h);
     h->start = dse_sim_now(run->sim);
     for (int64_t i = 0; i < h->engines; i++) engine_init(h, i);
@@ -483,7 +488,7 @@ struct swiftkv_heads_result swiftkv_heads_result(const struct swiftkv_heads *h)
         const struct engine *e = &h->engine[i];
         double waited = h->pipeline ? dse_s_of_ps(dse_resource_time(h->run->sim, dse_stage_resource(e->dot), DSE_STALL_INPUT))
                                     : e->data_cycles / (h->clock_ghz * DSE_GIGA);
-        r.data_s += waited / (double)h->engines * (double)swiftkv_jobs(h->p, h->spec.of).each / (double)h->spec.jobs;
+        r.data_s += waited / (double)h->engines * (double)swiftkv_jobs(h->run, h->spec.group).each / (double)h->spec.jobs;
     }
     return r;
 }

@@ -104,7 +104,9 @@ static int of_one(const struct deriving *d, enum graph_op op, int node, int a)
     case GRAPH_ABS: return either(d, graph_make(d->g, GRAPH_LT, a, number(d, 0)), minus(d, rate), rate);
     case GRAPH_SQRT: return over(d, rate, graph_make(d->g, GRAPH_MUL, number(d, 2), node));
     case GRAPH_EXP: return times(d, rate, node);
+    case GRAPH_EXPM1: return times(d, rate, one(d, GRAPH_EXP, a));
     case GRAPH_LN: return over(d, rate, a);
+    case GRAPH_LOG1P: return over(d, rate, graph_make(d->g, GRAPH_ADD, a, number(d, 1)));
     case GRAPH_LOG2: return over(d, rate, graph_make(d->g, GRAPH_MUL, a, number(d, log(2))));
     case GRAPH_LOG10: return over(d, rate, graph_make(d->g, GRAPH_MUL, a, number(d, log(10))));
     case GRAPH_CEIL:

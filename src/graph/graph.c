@@ -77,6 +77,8 @@ __attribute__((no_sanitize("undefined"))) double graph_apply(enum graph_op op, d
     case GRAPH_LN: return log(a);
     case GRAPH_LOG2: return log2(a);
     case GRAPH_LOG10: return log10(a);
+    case GRAPH_EXPM1: return expm1(a);
+    case GRAPH_LOG1P: return log1p(a);
     case GRAPH_NEAREST: return floor(a + 0.5);
     case GRAPH_SIGN: return (a > 0) - (a < 0);
     case GRAPH_KNOWN: return !isnan(a);

@@ -45,6 +45,8 @@ enum graph_op {
     GRAPH_LN,
     GRAPH_LOG2,
     GRAPH_LOG10,
+    GRAPH_EXPM1, /* e^x - 1, and ln(1 + x): exact near 0 */
+    GRAPH_LOG1P,
     GRAPH_NEAREST, /* whole number, of two the larger one */
     GRAPH_SIGN,    /* -1, 0 or 1; of none 0 */
     GRAPH_SIN,

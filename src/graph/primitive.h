@@ -91,10 +91,11 @@ void primitive_at(const struct primitive *p, const struct groups *g, const struc
 struct answer {
     const char *name, *unit, *doc;
     int primitive, which; /* which of its results */
+    int inexact;          /* the primitive where [arithmetic] of a model says that attention is not exact; 0: the same */
 };
 extern const struct answer answers[]; /* closed by a row without a name */
 
-/* Has a model these groups? */
+/* Has a model these groups? One without requests has single steps alone. */
 bool groups_has(const struct group_places *g, unsigned groups);
 /* Processes are looked up: metres become the nanometres that were written. */
 double nm_of_metres(double metres);

@@ -1,6 +1,7 @@
 #include "graph/primitive.h"
 
 #include <dse/bound.h>
+#include <dse/fixed.h>
 #include <dse/num.h>
 #include <dse/units.h>
 
@@ -49,7 +50,7 @@ struct groups groups_of_step(const struct group_places *g, const void *params, s
 bool groups_has(const struct group_places *g, unsigned groups)
 {
     for (int i = 0; i < GROUPS; i++)
-        if (groups >> i & 1 && !g->has[i]) return false;
+        if (groups >> i & 1 && !g->has[i] && i != GROUP_REQUEST) return false;
     return true;
 }
 
@@ -59,7 +60,7 @@ unsigned groups_same(const struct groups *a, const struct groups *b, unsigned gr
     const void *const of_b[GROUPS] = {b->workload, b->request, b->memory, b->cache, b->economics, b->links};
     unsigned ret = 0;
     for (int i = 0; i < GROUPS; i++)
-        if (groups >> i & 1 && of_a[i] && memcmp(of_a[i], of_b[i], group_rows[i].size) == 0) ret |= 1u << i;
+        if (groups >> i & 1 && (!of_a[i] || memcmp(of_a[i], of_b[i], group_rows[i].size) == 0)) ret |= 1u << i;
     return ret;
 }
 
@@ -129,17 +130,20 @@ BOX(footprint_box)
     ret[0] = hull(dse_workload_footprint(&g->part->least), dse_workload_footprint(&g->part->most));
 }
 
+/* The width of numbers makes it no other one. */
+enum { PLAIN = DSE_CAN_SCALES | DSE_CAN_ACTIVATIONS };
+
 POINT(plain)
 {
     NO_ARGUMENTS;
-    ret[0] = !dse_workload_unknown(g->workload, DSE_CAN_SCALES);
+    ret[0] = !dse_workload_unknown(g->workload, PLAIN);
 }
 
 /* Nothing that makes it another one comes and goes between the ends of a part. */
 BOX(plain_box)
 {
     NO_ARGUMENTS;
-    ret[0] = hull(!dse_workload_unknown(&g->part->lo, DSE_CAN_SCALES), !dse_workload_unknown(&g->part->hi, DSE_CAN_SCALES));
+    ret[0] = hull(!dse_workload_unknown(&g->part->lo, PLAIN), !dse_workload_unknown(&g->part->hi, PLAIN));
 }
 
 POINT(row)
@@ -312,16 +316,73 @@ BOX(target_box)
     ret[0] = r;
 }
 
+static struct dse_cache_step step_at(const struct dse_cache *c, const struct dse_workload *w)
+{
+    struct dse_cache_step ret;
+    dse_cache_step_at(c, w, &ret);
+    return ret;
+}
+
+POINT(cache_step)
+{
+    NO_ARGUMENTS;
+    const struct dse_cache_step s = step_at(g->cache, g->workload);
+    ret[0] = s.read;
+    ret[1] = s.pairs;
+    ret[2] = s.pages;
+    ret[3] = dse_cache_moved(&s);
+    ret[4] = dse_cache_footprint(&s, g->workload);
+}
+
+/* All of it grows from one end of dse_cache_ends to the other. */
+BOX(cache_step_box)
+{
+    NO_ARGUMENTS;
+    struct dse_cache few = *g->lo.cache, many = *g->hi.cache;
+    const struct dse_workload *least = &g->part->least, *most = &g->part->most;
+    struct dse_interval target;
+    const bool some = dse_cache_ends(&few, &many, least, dse_iv((double)least->context, (double)most->context), &target);
+    for (int i = 0; i < 5; i++) ret[i] = range_nothing;
+    if (!some) return;
+    const struct dse_cache_step lo = step_at(&few, least), hi = step_at(&many, most);
+    ret[0] = hull(lo.read, hi.read);
+    ret[1] = hull(lo.pairs, hi.pairs);
+    ret[2] = hull(lo.pages, hi.pages);
+    ret[3] = hull(dse_cache_moved(&lo), dse_cache_moved(&hi));
+    ret[4] = hull(dse_cache_footprint(&lo, least), dse_cache_footprint(&hi, most));
+}
+
+static void quality_of(const struct dse_cache_steps *steps, double *ret)
+{
+    struct dse_kept kept;
+    dse_cache_quality(steps, &kept);
+    ret[0] = kept.mass;
+    ret[1] = kept.error;
+    ret[2] = kept.error_sd;
+}
+
 /* What is known of the output: NaN where nobody says. */
 POINT(quality)
 {
     NO_ARGUMENTS;
     const struct dse_cache_steps steps = dse_cache_steps_of(g->cache, g->workload, g->request);
-    struct dse_kept kept;
-    dse_cache_quality(&steps, &kept);
-    ret[0] = kept.mass;
-    ret[1] = kept.error;
-    ret[2] = kept.error_sd;
+    quality_of(&steps, ret);
+}
+
+/* Steps of attention in fixed point, where a[0] is not 0. *ret_arithmetic outlives them. */
+static struct dse_cache_steps inexact_steps(const struct groups *g, const double *a, struct dse_arithmetic *ret_arithmetic)
+{
+    struct dse_cache_steps ret = dse_cache_steps_of(g->cache, g->workload, g->request);
+    *ret_arithmetic = dse_fixed_point(a[1], a[2], a[3]);
+    if (a[0] != 0) ret.arithmetic = ret_arithmetic;
+    return ret;
+}
+
+POINT(inexact)
+{
+    struct dse_arithmetic arithmetic;
+    const struct dse_cache_steps steps = inexact_steps(g, a, &arithmetic);
+    quality_of(&steps, ret);
 }
 
 /* Points without a number may lie among the others. */
@@ -336,30 +397,80 @@ static bool are_alike(const struct dse_cache_steps *lo, const struct dse_cache_s
     return (lo->generate > 0) == (hi->generate > 0);
 }
 
+static void bound_quality(const struct groups_box *g, const struct dse_cache_steps *lo, const struct dse_cache_steps *hi,
+                          struct graph_range *ret)
+{
+    struct dse_interval target;
+    struct dse_kept_bound b;
+    for (int i = 0; i < 3; i++) ret[i] = range_unknown;
+    const struct dse_interval seen = {dse_min(lo->before, hi->before), dse_max(lo->before, hi->before)};
+    if (!are_alike(lo, hi) || !dse_cache_target_bound(g->lo.cache, g->hi.cache, g->lo.workload, seen, &target)) return;
+    dse_cache_quality_bound(lo, hi, target, &b);
+    ret[0] = some_of(b.mass);
+    ret[1] = some_of(b.error);
+    ret[2] = some_of(b.error_sd);
+}
+
 BOX(quality_box)
 {
     NO_ARGUMENTS;
     const struct dse_cache_steps lo = dse_cache_steps_of(g->lo.cache, g->lo.workload, g->lo.request),
                                  hi = dse_cache_steps_of(g->hi.cache, g->hi.workload, g->hi.request);
-    struct dse_interval target;
-    struct dse_kept_bound b;
+    bound_quality(g, &lo, &hi, ret);
+}
+
+/* The ends of what [arithmetic] says. False: they differ in whether it counts, or are not known. */
+static bool inexact_ends(const struct graph_range *a, double *lo, double *hi)
+{
+    bool ok = !a[0].none && a[0].lo == a[0].hi;
+    for (int i = 0; i < 4; i++) {
+        lo[i] = a[i].lo;
+        hi[i] = a[i].hi;
+        ok = ok && !a[i].none;
+    }
+    return ok;
+}
+
+BOX(inexact_box)
+{
+    double less[4], more[4];
+    struct dse_arithmetic of_less, of_more;
     for (int i = 0; i < 3; i++) ret[i] = range_unknown;
-    const struct dse_interval seen = {dse_min(lo.before, hi.before), dse_max(lo.before, hi.before)};
-    if (!are_alike(&lo, &hi) || !dse_cache_target_bound(g->lo.cache, g->hi.cache, g->lo.workload, seen, &target)) return;
-    dse_cache_quality_bound(&lo, &hi, target, &b);
-    ret[0] = some_of(b.mass);
-    ret[1] = some_of(b.error);
-    ret[2] = some_of(b.error_sd);
+    if (!inexact_ends(a, less, more)) return;
+    const struct dse_cache_steps lo = inexact_steps(&g->lo, less, &of_less), hi = inexact_steps(&g->hi, more, &of_more);
+    bound_quality(g, &lo, &hi, ret);
+}
+
+static void score_of(const struct dse_cache_steps *steps, double *ret)
+{
+    struct dse_score s;
+    dse_cache_score(steps, &s);
+    ret[0] = s.task_score;
+    ret[1] = s.task_loss;
 }
 
 POINT(score)
 {
     NO_ARGUMENTS;
     const struct dse_cache_steps steps = dse_cache_steps_of(g->cache, g->workload, g->request);
-    struct dse_score s;
-    dse_cache_score(&steps, &s);
-    ret[0] = s.task_score;
-    ret[1] = s.task_loss;
+    score_of(&steps, ret);
+}
+
+POINT(inexact_score)
+{
+    struct dse_arithmetic arithmetic;
+    const struct dse_cache_steps steps = inexact_steps(g, a, &arithmetic);
+    score_of(&steps, ret);
+}
+
+static void bound_score(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct graph_range *ret)
+{
+    struct dse_interval score, loss;
+    ret[0] = ret[1] = range_unknown;
+    if (!are_alike(lo, hi)) return;
+    dse_cache_score_bound(lo, hi, &score, &loss);
+    ret[0] = some_of(score);
+    ret[1] = some_of(loss);
 }
 
 BOX(score_box)
@@ -367,12 +478,17 @@ BOX(score_box)
     NO_ARGUMENTS;
     const struct dse_cache_steps lo = dse_cache_steps_of(g->lo.cache, g->lo.workload, g->lo.request),
                                  hi = dse_cache_steps_of(g->hi.cache, g->hi.workload, g->hi.request);
-    struct dse_interval score, loss;
+    bound_score(&lo, &hi, ret);
+}
+
+BOX(inexact_score_box)
+{
+    double less[4], more[4];
+    struct dse_arithmetic of_less, of_more;
     ret[0] = ret[1] = range_unknown;
-    if (!are_alike(&lo, &hi)) return;
-    dse_cache_score_bound(&lo, &hi, &score, &loss);
-    ret[0] = some_of(score);
-    ret[1] = some_of(loss);
+    if (!inexact_ends(a, less, more)) return;
+    const struct dse_cache_steps lo = inexact_steps(&g->lo, less, &of_less), hi = inexact_steps(&g->hi, more, &of_more);
+    bound_score(&lo, &hi, ret);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
@@ -673,6 +789,31 @@ BOX(links_area_box)
     ret[0] = isnan(lo) && isnan(hi) && is_single(a[0]) ? range_nothing : hull(lo, hi);
 }
 
+/* ---- numbers in fixed point -------------------------------------------------------------------------------------------------- */
+
+static bool is_whole(double x, double least, double most)
+{
+    return x >= least && x <= most && x == floor(x);
+}
+
+/* Of a table of 2^a[0] lines, in a[1] fraction bits: before rounding, and with it. */
+POINT(exp2_swept)
+{
+    enum { BITS_MOST = 24 };
+    (void)g;
+    const bool ok = is_whole(a[0], 0, BITS_MOST) && is_whole(a[1], a[0], BITS_MOST);
+    for (int i = 0; i < 2; i++) ret[i] = ok ? dse_exp2_swept((int64_t)a[0], (int64_t)a[1], i == 1) : (double)NAN;
+}
+
+/* In a[0] fraction bits, of the angles of the base a[1] over a[2] elements, after a[3] positions. */
+POINT(rotation)
+{
+    const double bits = 24, elements = 1e5, positions = 1e7;
+    (void)g;
+    const bool ok = is_whole(a[0], 1, bits) && a[1] > 1 && is_whole(a[2], 0, elements) && is_whole(a[3], 0, positions);
+    ret[0] = ok ? dse_rotation_drift((int64_t)a[0], a[1], (int64_t)a[2], (int64_t)a[3]) : (double)NAN;
+}
+
 /* ---- tables ----------------------------------------------------------------------------------------------------------------- */
 
 enum {
@@ -717,7 +858,12 @@ enum {
     P_QUALITY,
     P_SCORE,
     P_SRAM_BEYOND,
-    P_SRAM_RANGE
+    P_SRAM_RANGE,
+    P_CACHE_STEP,
+    P_INEXACT,
+    P_INEXACT_SCORE,
+    P_EXP2_SWEPT,
+    P_ROTATION
 };
 
 #define CHOSEN(name, which) \
@@ -734,6 +880,8 @@ CHOSEN(fastest, P_FASTEST)
 CHOSEN(reticle, P_RETICLE)
 CHOSEN(sram_beyond, P_SRAM_BEYOND)
 CHOSEN(sram_range, P_SRAM_RANGE)
+CHOSEN(exp2_swept, P_EXP2_SWEPT)
+CHOSEN(rotation, P_ROTATION)
 #undef CHOSEN
 
 const struct primitive primitives[] = {
@@ -770,6 +918,11 @@ const struct primitive primitives[] = {
     [P_SCORE] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 2, score, score_box},
     [P_SRAM_RANGE] = {{"@srams"}, 0, 2, sram_range, sram_range_box},
     [P_SRAM_BEYOND] = {{"@technologies", "m"}, 0, 1, sram_beyond, sram_beyond_box},
+    [P_CACHE_STEP] = {{NULL}, OF_WORKLOAD | OF_CACHE, 5, cache_step, cache_step_box},
+    [P_INEXACT] = {{"1", "1", "1", "1"}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 3, inexact, inexact_box},
+    [P_INEXACT_SCORE] = {{"1", "1", "1", "1"}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 2, inexact_score, inexact_score_box},
+    [P_EXP2_SWEPT] = {{"1", "1"}, 0, 2, exp2_swept, exp2_swept_box},
+    [P_ROTATION] = {{"1", "1", "1", "1"}, 0, 1, rotation, rotation_box},
 };
 
 const struct answer answers[] = {
@@ -820,12 +973,20 @@ const struct answer answers[] = {
     {"exchange_seconds", "s", "time of a collective operation", P_EXCHANGE, 0},
     {"exchange_energy", "J", "energy of the bytes that leave one chip in it", P_EXCHANGE, 1},
     {"links_area", "m2", "area of the PHYs and controllers of a chip's links", P_LINKS_AREA, 0},
-    {"cache.retained_mass", "1", "share of the softmax mass on the positions that are read", P_QUALITY, 0},
-    {"cache.attention_error", "1", "relative error of the output of attention", P_QUALITY, 1},
-    {"cache.attention_error_sd", "1", "standard deviation of that error over heads", P_QUALITY, 2},
-    {"cache.task_score", "1", "score on the task", P_SCORE, 0},
-    {"cache.task_loss", "1", "lost share of the LLM's own score", P_SCORE, 1},
+    {"cache.retained_mass", "1", "share of the softmax mass on the positions that are read", P_QUALITY, 0, P_INEXACT},
+    {"cache.attention_error", "1", "relative error of the output of attention", P_QUALITY, 1, P_INEXACT},
+    {"cache.attention_error_sd", "1", "standard deviation of that error over heads", P_QUALITY, 2, P_INEXACT},
+    {"cache.task_score", "1", "score on the task", P_SCORE, 0, P_INEXACT_SCORE},
+    {"cache.task_loss", "1", "lost share of the LLM's own score", P_SCORE, 1, P_INEXACT_SCORE},
     {"technology_sram_beyond", "1", "1 where the area of SRAM is scaled as logic is beyond where both shrank alike, else 0",
      P_SRAM_BEYOND, 0},
-    {NULL, NULL, NULL, 0, 0},
+    {"cache.read", "1", "positions of the cache that a decode step reads", P_CACHE_STEP, 0},
+    {"cache.counted", "1", "(query, key) positions of a query head that the policy counts", P_CACHE_STEP, 1},
+    {"cache.pages", "1", "pages that a step reads the bounds of", P_CACHE_STEP, 2},
+    {"cache.moved", "B", "bytes that the policy moves in a step, of a sequence and layer", P_CACHE_STEP, 3},
+    {"cache.footprint", "B", "weights and KV cache in memory, with all that the policy keeps", P_CACHE_STEP, 4},
+    {"exp2_swept", "1", "largest relative error of 2^-x by 2^`lut_bits` lines, over all x of `fraction_bits`", P_EXP2_SWEPT, 0},
+    {"exp2_rounded", "1", "the same with table, slopes and result in `fraction_bits`", P_EXP2_SWEPT, 1},
+    {"rotation_drift", "1", "worst error of rotary angles that are added up in `fraction_bits`, up to a position", P_ROTATION, 0},
+    {NULL, NULL, NULL, 0, 0, 0},
 };

@@ -213,7 +213,9 @@ static range function(enum graph_op op, range a)
     case GRAPH_ROUND: return growing(op, a, -infinite, 0);
     case GRAPH_ABS: return magnitude(a);
     case GRAPH_SQRT: return growing(op, a, 0, 1);
-    case GRAPH_EXP: return growing(op, a, -infinite, 4);
+    case GRAPH_EXP:
+    case GRAPH_EXPM1: return growing(op, a, -infinite, 4);
+    case GRAPH_LOG1P: return growing(op, a, -1, 4);
     case GRAPH_LN:
     case GRAPH_LOG2:
     case GRAPH_LOG10: return growing(op, a, 0, 4);

@@ -143,18 +143,26 @@ static struct dse_interval tokens_of(const struct step *s)
 /* The bills of both ends. False: nothing is known of them. */
 static bool bills(const struct step *s, struct dse_bill *lo, struct dse_bill *hi)
 {
-    if (s->m->totals[TOTAL_DIE] < 0) return false;
-    const struct graph_range node = s->totals[TOTAL_NODE];
-    const struct dse_interval die = total(s, TOTAL_DIE, 1e6);
+    if (!has_bill(s->m)) return false;
     struct dse_interval chips = total(s, TOTAL_CHIPS, 1);
     if (s->m->totals[TOTAL_CHIPS] < 0 && s->groups->part)
         chips = dse_iv((double)dse_workload_chips(&s->groups->part->lo), (double)dse_workload_chips(&s->groups->part->hi));
     else if (s->m->totals[TOTAL_CHIPS] < 0)
         chips = dse_iv_of(1);
-    if (node.none || node.lo != node.hi || isinf(die.hi) || isinf(chips.hi)) return false;
+    const struct dse_economics *few = s->groups->lo.economics, *many = s->groups->hi.economics;
+    const struct dse_fpga *board = point_board(s->m, &s->groups->lo);
+    if (isinf(chips.hi) || board != point_board(s->m, &s->groups->hi)) return false;
+    if (board) {
+        *lo = dse_bill_of_boards(few, chips.lo, &board->trade);
+        *hi = dse_bill_of_boards(many, chips.hi, &board->trade);
+        return true;
+    }
+    const struct graph_range node = s->totals[TOTAL_NODE];
+    const struct dse_interval die = total(s, TOTAL_DIE, 1e6);
+    if (node.none || node.lo != node.hi || isinf(die.hi)) return false;
     const double nm = nm_of_metres(node.lo);
-    *lo = dse_bill_of_chip(s->groups->lo.economics, chips.lo, die.lo, nm, s->groups->lo.memory);
-    *hi = dse_bill_of_chip(s->groups->hi.economics, chips.hi, die.hi, nm, s->groups->hi.memory);
+    *lo = dse_bill_of_chip(few, chips.lo, die.lo, nm, s->groups->lo.memory);
+    *hi = dse_bill_of_chip(many, chips.hi, die.hi, nm, s->groups->hi.memory);
     return true;
 }
 
@@ -239,6 +247,7 @@ double box_end(const struct toml_model *m, const struct plan_input *i, const voi
 {
     const struct input *in = &m->inputs[i->what];
     const size_t context = m->groups.offset[GROUP_WORKLOAD] + offsetof(struct dse_workload, context);
+    if (in->kind == INPUT_AUTO) return hi || !auto_is_open(m, in->offset, params);
     if (bounded.generates && in->kind == INPUT_FIELD && in->offset == context) return bounded.context[hi];
     return point_input(m, i, params, list);
 }

@@ -127,7 +127,8 @@ static void add_out(struct dse_closed_at *at, int k, int element)
     struct passed *to = &at->out[at->n_out];
     *to = (struct passed){.slot = -1, .offset = r->offset + (size_t)(place < 0 ? 0 : place) * sizeof(double), .scale = 1};
     if (r->parameter) {
-        to->number = field_number(r->parameter, at->params);
+        const struct field *f = r->parameter;
+        to->number = f->type == DSE_TYPE_ENUM ? field_get(f, at->params).choice : field_number(f, at->params);
     } else if (node < 0) {
         return;
     } else {

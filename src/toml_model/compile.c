@@ -134,6 +134,17 @@ struct term compile_use(struct compiling *c, const struct formula_node *n, int i
     return c->ok ? (struct term){c->m->equations[i].measure.dim, false, node} : term_any;
 }
 
+/* Of a number that may be "auto" the field; in a box what its formula gives besides. */
+static struct term use_parameter(struct compiling *c, const struct formula_node *n, int input)
+{
+    struct term ret = use_input(c, input);
+    const struct auto_number *a = find_auto(c->m, c->m->inputs[input].name);
+    if (!a) return ret;
+    const int is_field = graph_input(&c->m->graph, auto_input(c->m, a), -1), otherwise = compile_use(c, n, a->equation).node;
+    if (c->ok) ret.node = graph_choose(&c->m->graph, is_field, ret.node, otherwise);
+    return ret;
+}
+
 static struct term unknown(struct compiling *c, const struct formula_node *n, const char *name, enum domain domain)
 {
     size_t k;
@@ -222,6 +233,18 @@ static const struct answer *quantity(const struct toml_model *m, const char *nam
     return NULL;
 }
 
+/* Where [arithmetic] says that attention is not exact, what is known of its output depends on that. */
+static struct term emit_quantity(struct compiling *c, const struct formula_node *n, const struct answer *a)
+{
+    const int *inexact = c->m->inexact;
+    int nodes[INEXACT_NUMBERS];
+    if (!a->inexact || inexact[0] < 0) return compile_answer(c, n, a, NULL, 0);
+    for (int i = 0; i < INEXACT_NUMBERS; i++) nodes[i] = compile_use(c, n, inexact[i]).node;
+    struct answer of = *a;
+    of.primitive = a->inexact;
+    return c->ok ? compile_answer(c, n, &of, nodes, INEXACT_NUMBERS) : term_any;
+}
+
 static struct term emit_name(struct compiling *c, const struct formula_node *n)
 {
     struct term bound;
@@ -239,9 +262,9 @@ static struct term emit_name(struct compiling *c, const struct formula_node *n)
         return compile_fail(c, n, "numbers of an entry stand behind a dot: llm.hidden",
                             xasprintf("%s is the name of a catalog entry, not a number", f->name));
     const int in = find_input(c->m, n->name);
-    if (in >= 0) return use_input(c, in);
+    if (in >= 0) return use_parameter(c, n, in);
     const struct answer *a = quantity(c->m, n->name);
-    if (a) return compile_answer(c, n, a, NULL, 0);
+    if (a) return emit_quantity(c, n, a);
     const int e = find_equation(c->m, n->name, DOMAIN_NONE);
     return e >= 0 ? compile_use(c, n, e) : unknown(c, n, n->name, DOMAIN_NONE);
 }

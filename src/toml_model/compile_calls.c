@@ -27,6 +27,8 @@ static const struct {
     {"known", GRAPH_KNOWN, 1, 1, RULE_KNOWN},
     {"log2", GRAPH_LOG2, 1, 1, RULE_PURE},
     {"log10", GRAPH_LOG10, 1, 1, RULE_PURE},
+    {"expm1", GRAPH_EXPM1, 1, 1, RULE_PURE},
+    {"log1p", GRAPH_LOG1P, 1, 1, RULE_PURE},
 };
 enum { BUILT_IN = sizeof built_in / sizeof *built_in };
 
@@ -155,11 +157,11 @@ struct term compile_call(struct compiling *c, const struct formula_node *n)
     }
     for (int i = 0; i < c->m->n_functions && i < 64; i++) names[k++] = c->m->functions[i].name;
     if (c->ok)
-        diags_unknown(
-            c->diags, formula_loc(c->f, n), c->f->source.file_text, n->name, names, k,
-            "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, known, sum, most, least, argmin, argmax, largest, "
-            "solve, at, and those of [functions]",
-            "there is no function %s()", n->name);
+        diags_unknown(c->diags, formula_loc(c->f, n), c->f->source.file_text, n->name, names, k,
+                      "min, max, ceil, floor, round, sqrt, abs, exp, ln, log2, log10, expm1, log1p, known, "
+                      "sum, most, least, argmin, argmax, largest, "
+                      "solve, at, and those of [functions]",
+                      "there is no function %s()", n->name);
     c->ok = false;
     return term_any;
 }

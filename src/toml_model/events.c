@@ -81,7 +81,7 @@ static bool find_scalar(const struct toml_model *m, struct event_number *ret, bo
     if (gives)
         return wrong(m, ret->node, "an equation that is the parameter, and what is computed with it in its place", diags,
                      xasprintf("%s is a parameter: numbers are given in place of equations", ret->name));
-    if (!field_is_number(f))
+    if (!field_is_number(f) && !(f->type == DSE_TYPE_ENUM && f->reader == READ_BY_EVENT_LEVEL))
         return wrong(m, ret->node, "an equation that compares it is 1 or 0: serial = \"softmax == 'element-serial'\"", diags,
                      xasprintf("%s is a choice, or names an entry: it is no number", ret->name));
     ret->parameter = f;
@@ -193,7 +193,6 @@ static void need_report(const struct toml_model *v, bool *needed)
     for (int i = 0; i < v->n_parts; i++) {
         for (int k = 0; k < PART_NUMBERS; k++) need(v, v->parts[i].equations[k], needed);
         for (int k = 0; k < v->parts[i].n_limits; k++) need(v, v->parts[i].limits[k].equation, needed);
-        need(v, v->parts[i].when, needed);
     }
 }
 

@@ -243,6 +243,18 @@ static const struct {
     [TOTAL_NODE] = {"node", "m"},
 };
 
+int equation_of_auto(struct toml_model *m, const struct toml_node *formula, const struct field *f, struct diags *diags)
+{
+    struct equation e = {.file = m->doc,
+                         .name = xasprintf("%s at \"auto\"", f->name),
+                         .domain = DOMAIN_NONE,
+                         .loc = toml_key_loc(m->doc, formula),
+                         .has_measure = true,
+                         .measure = {.scale = 1}};
+    if (*f->unit) measure_of_name(f->name, &e.measure, &e.unit);
+    return read_equation(m, e, formula, diags);
+}
+
 static int with_unit(struct toml_model *m, const struct toml_node *key, const char *what, const char *unit, enum domain domain,
                      struct diags *diags)
 {
@@ -260,9 +272,22 @@ static int with_unit(struct toml_model *m, const struct toml_node *key, const ch
     return read_equation(m, e, key, diags);
 }
 
+/* board = "fpga": what is bought is the board that this parameter names. */
+static bool read_board(struct toml_model *m, const struct toml_node *step, struct diags *diags)
+{
+    const struct toml_node *n = toml_get(step, "board");
+    if (!n) return true;
+    m->board = n->type == TOML_STRING ? schema_find(&m->schema, n->string) : NULL;
+    if (!m->board || m->board->type != DSE_TYPE_REF || m->board->kind != DSE_KIND_FPGA || !m->groups.has[GROUP_ECONOMICS])
+        return diags_input(diags, toml_loc(m->doc, n), m->doc->text, "board = \"fpga\", and uses = [..., \"economics\"]",
+                           "a board is a parameter with catalog = \"fpgas\", of a model with the group economics");
+    return !toml_get(step, "die") ||
+           diags_input(diags, toml_loc(m->doc, n), m->doc->text, NULL, "what is paid for is a die or a board, not both");
+}
+
 static bool read_step(struct toml_model *m, struct diags *diags)
 {
-    const char *keys[TOTALS];
+    const char *keys[TOTALS + 1] = {[TOTALS] = "board"};
     for (int i = 0; i < TOTALS; i++) keys[i] = totals[i].key, m->totals[i] = -1;
     const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "step", TOML_TABLE, diags);
     const struct srcloc top = {.file = m->doc->file, .line = 1, .column = 1};
@@ -270,7 +295,7 @@ static bool read_step(struct toml_model *m, struct diags *diags)
         return toml_get(&m->doc->root, "step") ? false
                                                : diags_input(diags, top, m->doc->text, "[step]\ntime = \"...\"",
                                                              "the file has no [step], which says how long a step takes");
-    bool ok = toml_check_keys(m->doc, t, keys, TOTALS, diags);
+    bool ok = toml_check_keys(m->doc, t, keys, TOTALS + 1, diags) && read_board(m, t, diags);
     for (int i = 0; i < TOTALS; i++) {
         const struct toml_node *n = toml_get(t, totals[i].key);
         if (!n) continue;
@@ -362,15 +387,13 @@ static bool read_named(struct toml_model *m, const struct toml_node *t, const ch
     return ok;
 }
 
-/* What a part waits for besides, and when there is such a part: of the whole step alone. */
-static bool read_extras(struct toml_model *m, const struct toml_node *t, struct part_row *p, struct diags *diags)
+/* What a part waits for besides: of the whole step alone. */
+static bool read_limits(struct toml_model *m, const struct toml_node *t, struct part_row *p, struct diags *diags)
 {
-    const struct toml_node *when = toml_get(t, "when"), *limits = toml_expect(m->doc, t, "limits", TOML_TABLE, diags);
-    const struct toml_node *first = when ? when : toml_get(t, "limits");
-    if (first && p->domain != DOMAIN_NONE)
-        return diags_input(diags, toml_key_loc(m->doc, first), m->doc->text, NULL, "a part of each operator has no %s", first->key);
-    if (when) p->when = with_unit(m, when, "a part", "1", DOMAIN_NONE, diags);
-    if ((when && p->when < 0) || (!limits && toml_get(t, "limits"))) return false;
+    const struct toml_node *given = toml_get(t, "limits"), *limits = toml_expect(m->doc, t, "limits", TOML_TABLE, diags);
+    if (given && p->domain != DOMAIN_NONE)
+        return diags_input(diags, toml_key_loc(m->doc, given), m->doc->text, NULL, "a part of each operator has no limits");
+    if (given && !limits) return false;
     return read_named(m, limits, "the limits of a part", "s", PART_LIMITS_MAX, p->limits, &p->n_limits, diags);
 }
 
@@ -382,16 +405,37 @@ static bool read_causes(struct toml_model *m, struct diags *diags)
     return read_named(m, t, "[causes]", "J", DSE_CAUSES_MAX, m->causes, &m->n_causes, diags);
 }
 
+/* [arithmetic]: the numbers that attention is computed in, by the method of a quality file and its settings there. */
+static bool read_arithmetic(struct toml_model *m, struct diags *diags)
+{
+    static const char *const keys[] = {"when", "exp_bits", "fraction_bits", "rounding", "method"};
+    const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "arithmetic", TOML_TABLE, diags);
+    for (int i = 0; i < INEXACT_NUMBERS; i++) m->inexact[i] = -1;
+    if (!t) return !toml_get(&m->doc->root, "arithmetic");
+    if (!toml_check_keys(m->doc, t, keys, 5, diags)) return false;
+    const char *method = string_of(m->doc, t, "method", diags);
+    bool ok = method && strcmp(method, "fixed-point") == 0 && m->groups.has[GROUP_CACHE] && m->groups.has[GROUP_WORKLOAD];
+    for (int i = 0; i < INEXACT_NUMBERS; i++) {
+        const struct toml_node *n = toml_get(t, keys[i]);
+        if (n) m->inexact[i] = with_unit(m, n, "[arithmetic]", "1", DOMAIN_NONE, diags);
+        if (n && m->inexact[i] < 0) return false;
+        ok = ok && n;
+    }
+    return ok || diags_input(diags, toml_key_loc(m->doc, t), m->doc->text,
+                             "method = \"fixed-point\", when, exp_bits, fraction_bits and rounding",
+                             "[arithmetic] has a method with its settings, of a model with the groups workload and cache");
+}
+
 static bool read_part(struct toml_model *m, const struct toml_node *t, struct diags *diags)
 {
-    static const char *const keys[] = {"time", "bytes", "ops",   "energy", "compute", "dram",
-                                       "name", "for",   "depth", "when",   "limits"},
-                             *const units[] = {"s", "B", "1", "J", "s", "s"};
+    static const char *const keys[] = {"time", "bytes", "ops", "energy", "compute", "dram",
+                                       "when", "name",  "for", "depth",  "limits"},
+                             *const units[] = {"s", "B", "1", "J", "s", "s", "1"};
     if (t->type != TOML_TABLE)
         return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "[[parts]]", "parts is a list of tables");
     bool ok = toml_check_keys(m->doc, t, keys, sizeof keys / sizeof *keys, diags);
     const char *loop = string_of(m->doc, t, "for", diags), *name = string_of(m->doc, t, "name", diags);
-    struct part_row p = {.domain = loop ? domain_find(loop) : DOMAIN_NONE, .when = -1};
+    struct part_row p = {.domain = loop ? domain_find(loop) : DOMAIN_NONE};
     if (loop && (p.domain == DOMAIN_NONE || !m->groups.has[GROUP_WORKLOAD]))
         return diags_unknown(diags, toml_loc(m->doc, toml_get(t, "for")), m->doc->text, loop, domain_names, DOMAINS,
                              "a loop needs uses = [\"workload\"]", "there is nothing called \"%s\" to loop over", loop);
@@ -406,7 +450,7 @@ static bool read_part(struct toml_model *m, const struct toml_node *t, struct di
         p.equations[i] = n ? with_unit(m, n, "a part", units[i], p.domain, diags) : -1;
         ok = ok && (!n || p.equations[i] >= 0);
     }
-    ok = read_extras(m, t, &p, diags) && ok;
+    ok = read_limits(m, t, &p, diags) && ok;
     m->parts = xrealloc(m->parts, (size_t)m->n_parts + 1, sizeof *m->parts);
     m->parts[m->n_parts++] = p;
     return ok;
@@ -423,9 +467,9 @@ static bool read_parts(struct toml_model *m, struct diags *diags)
 bool read_formulas(struct toml_model *m, struct diags *diags)
 {
     static const char *const sections[] = {
-        "include", "model",  "parameters", "defaults", "tables",     "functions",      "equations",
-        "for",     "check",  "beyond",     "step",     "metrics",    "parts",          "causes",
-        "trends",  "claims", "machines",   "cases",    "accounting", "contradictions", "events"};
+        "include",  "model",  "parameters", "defaults",       "tables", "functions", "equations", "for",
+        "check",    "beyond", "step",       "metrics",        "parts",  "causes",    "trends",    "claims",
+        "machines", "cases",  "accounting", "contradictions", "events", "arithmetic"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
     for (int i = 0; i <= m->includes.n; i++) {
         const struct toml_doc *doc = i < m->includes.n ? m->includes.docs[i] : m->doc;
@@ -433,11 +477,13 @@ bool read_formulas(struct toml_model *m, struct diags *diags)
         ok = read_functions(m, doc, diags) && ok;
         ok = read_equations(m, doc, diags) && ok;
     }
+    ok = read_autos(m, diags) && ok;
     ok = read_loops(m, diags) && ok;
     ok = read_metrics(m, diags) && ok;
     ok = read_conditions(m, "check", &m->check, diags) && ok;
     ok = read_conditions(m, "beyond", &m->beyond, diags) && ok;
     ok = read_causes(m, diags) && ok;
+    ok = read_arithmetic(m, diags) && ok;
     ok = read_step(m, diags) && ok;
     ok = read_trends(m, diags) && ok;
     ok = read_claims(m, diags) && ok;
@@ -472,5 +518,5 @@ bool compile_written(struct toml_model *m, struct diags *diags)
 bool compile_all(struct toml_model *m, struct diags *diags)
 {
     m->n_written = m->n_equations;
-    return compile_written(m, diags) && check_loops(m, diags);
+    return compile_written(m, diags) && check_loops(m, diags) && prepare_autos(m, diags);
 }

@@ -40,6 +40,7 @@ enum input_kind {
     INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
     INPUT_POLICY,  /* a trait of the policy of eviction, which is a choice */
     INPUT_NUMBER,  /* a constant of a formula, in a model whose constants are open */
+    INPUT_AUTO,    /* of a parameter that may be "auto": 1; at the lower end of a box 0 where it is what its formula gives there */
     INPUT_GIVEN,   /* of a variant: a number that the event level gives in place of an equation */
     INPUT_ELEMENT, /* a field of the operator that a loop is at; from here on all are of an element */
     INPUT_NAMED,   /* 1 where that has the name `text`, else 0 */
@@ -52,8 +53,8 @@ struct input {
     char *name;
     struct measure measure;
     enum dse_type type; /* of the field */
-    size_t offset, ref; /* in the parameters, the element, the policy or the struct of given numbers; ENTRY, POLICY: of the
-                           reference among the parameters */
+    size_t offset, ref; /* in the parameters, the element, the policy or the struct of given numbers; FIELD, ENTRY, POLICY: of
+                           the parameter */
     enum domain domain; /* ELEMENT and behind: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
     char *text;         /* NAMED, ROLE, MIXER */
     double number;      /* NUMBER */
@@ -67,6 +68,15 @@ struct constant {
     int input;
     char *name; /* of the equation or function that it stands in */
     bool alone; /* it is all of that */
+};
+
+/* A number of [parameters] with the default "auto" (autos.c). */
+struct auto_number {
+    const char *name;
+    size_t offset;
+    int equation;
+    struct graph_node *steps; /* that compute it: the last one gives it */
+    int n_steps;
 };
 
 enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
@@ -166,7 +176,7 @@ struct conditions {
     int n;
 };
 
-enum part_number { PART_TIME, PART_BYTES, PART_OPS, PART_ENERGY, PART_COMPUTE, PART_DRAM, PART_NUMBERS };
+enum part_number { PART_TIME, PART_BYTES, PART_OPS, PART_ENERGY, PART_COMPUTE, PART_DRAM, PART_WHEN, PART_NUMBERS };
 /* What a part waits for besides arithmetic and DRAM: "voting engine". */
 struct part_limit {
     const char *name;
@@ -176,11 +186,10 @@ enum { PART_LIMITS_MAX = 4 };
 struct part_row {
     char *name;
     int depth;
-    int when; /* equation: there is such a part where it is not 0; -1: always */
     struct part_limit limits[PART_LIMITS_MAX];
     int n_limits;
     enum domain domain;          /* a part for each of its elements, with their names; or NONE */
-    int equations[PART_NUMBERS]; /* -1: none */
+    int equations[PART_NUMBERS]; /* -1: none; PART_WHEN: there is such a part where it is not 0 */
 };
 
 struct own_metric {
@@ -212,6 +221,9 @@ enum question {
     QUESTIONS
 };
 
+/* What [arithmetic] says of the numbers that attention is computed in: whether their error counts, and the settings. */
+enum inexact_number { INEXACT_WHEN, INEXACT_EXP_BITS, INEXACT_FRACTION_BITS, INEXACT_ROUNDING, INEXACT_NUMBERS };
+
 struct plan;
 struct plans;
 struct point_context;
@@ -237,6 +249,9 @@ struct toml_model {
     char *claims_csv, *claims_toml; /* the same of claims; or NULL */
     char ***choices;
     size_t n_choices;
+
+    struct auto_number *autos;
+    int n_autos;
 
     struct includes includes;
     char *included; /* their texts, of a model that stays */
@@ -266,6 +281,9 @@ struct toml_model {
     int n_causes;
     bool off_by_eviction; /* without eviction nothing depends on what it alone reads */
     int totals[TOTALS];   /* equations, or -1 */
+    const struct field
+        *board; /* the parameter that names the FPGA whose boards are bought; NULL: the bill is of `die`, or there is none */
+    int inexact[INEXACT_NUMBERS]; /* [arithmetic]: equations; -1: attention is exact */
     struct own_metric *own;
     int n_own;
     size_t n_common;          /* metrics before those */
@@ -303,6 +321,8 @@ int element_input(struct toml_model *m, enum domain domain, const char *field);
 int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
 /* The input of a constant that stands there, made if need be, of an open model. `in`: where it stands. */
 int number_input(struct toml_model *m, const struct formula *f, const struct formula_node *n, const char *in);
+/* The input INPUT_AUTO of a parameter. */
+int auto_input(struct toml_model *m, const struct auto_number *a);
 /* The input that stands in place of an equation: a number of the struct of given numbers. */
 int given_input(struct toml_model *m, const struct equation *e, size_t offset);
 static inline bool is_given(const struct input *in)
@@ -410,6 +430,13 @@ double point_input(const struct toml_model *m, const struct plan_input *i, const
 /* The same of a parameter of the workload, which stands by itself. */
 double point_workload_input(const struct toml_model *m, int what, const struct dse_workload *w);
 
+/* The board that is bought at a point; NULL: the bill is of dies. */
+const struct dse_fpga *point_board(const struct toml_model *m, const struct groups *g);
+/* Does [step] say what is paid for? */
+static inline bool has_bill(const struct toml_model *m)
+{
+    return m->board || m->totals[TOTAL_DIE] >= 0;
+}
 /* What the groups refuse at a point, before the file's own check; or NULL. */
 const char *point_refusal(const struct toml_model *m, const struct groups *g);
 /* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
@@ -430,7 +457,7 @@ double box_end(const struct toml_model *m, const struct plan_input *i, const voi
 /* An input, from its numbers at both ends. */
 static inline struct graph_range box_input(double x, double y)
 {
-    if (isnan(x) || isnan(y)) return range_unknown;
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? range_nothing : range_unknown;
     return (struct graph_range){dse_min(x, y), dse_max(x, y), false, signbit(x) || signbit(y)};
 }
 /* The bounds of metrics, from the ranges of equations over the box. False: the file's check refuses all points. */
@@ -489,6 +516,18 @@ void toml_model_free(struct toml_model *m);
 struct made_model toml_model_made(const struct toml_model *m);
 /* parameters.c: [parameters], the shared groups, [defaults]. */
 bool read_parameters(struct toml_model *m, struct diags *diags);
+/* autos.c: what stands for parameters at "auto", of a model whose parameters are read; then of one that is compiled. */
+bool read_autos(struct toml_model *m, struct diags *diags);
+bool prepare_autos(struct toml_model *m, struct diags *diags);
+void autos_free(struct toml_model *m);
+/* NULL: the parameter is none of them. */
+const struct auto_number *find_auto(const struct toml_model *m, const char *name);
+/* Is the parameter at that place what its formula gives? */
+bool auto_is_open(const struct toml_model *m, size_t offset, const void *params);
+/* Fill in those that are not given. */
+void resolve_autos(const struct toml_model *m, void *params);
+/* The equation of `auto = "formula"`; -1 with an error added. */
+int equation_of_auto(struct toml_model *m, const struct toml_node *formula, const struct field *f, struct diags *diags);
 /* formulas.c: [functions], [equations], [for.X], [check], [step], [metrics], [[parts]]. */
 bool read_formulas(struct toml_model *m, struct diags *diags);
 /* Do names and calls of all of them fit? */

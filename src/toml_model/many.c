@@ -253,7 +253,7 @@ static struct groups groups_like(const struct many_worker *w, const struct block
 static const struct block_shape *fill_bills(struct many_worker *w, const struct totals *t, const struct block_shape *alike)
 {
     enum { ASKED = 1 << TOTAL_DIE | 1 << TOTAL_CHIPS | 1 << TOTAL_NODE };
-    if (!w->wanted.bill || w->m->totals[TOTAL_DIE] < 0) return NULL;
+    if (!w->wanted.bill || !has_bill(w->m)) return NULL;
     const struct block_shape *s = block_shape(w->block, alike->axes | axes_of(t, ASKED));
     for (int c = 0; c < s->n; c++) {
         const struct groups g = groups_like(w, alike, s->point_of[c]);
@@ -271,7 +271,8 @@ static void fill_common(struct many_worker *w, const struct answers *a)
     const struct toml_model *m = w->m;
     struct totals t = {{NULL}, {NULL}};
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_MEMORY | 1 << GROUP_ECONOMICS };
-    const struct block_shape *alike = block_shape(w->block, reads_groups(&w->reads, GROUPS_ASKED) & block_varying(w->block));
+    const uint32_t asked = reads_groups(&w->reads, GROUPS_ASKED) | (m->board ? reads_param(&w->reads, m->board->offset) : 0);
+    const struct block_shape *alike = block_shape(w->block, asked & block_varying(w->block));
     for (int i = 0; i < TOTALS; i++)
         if (m->totals[i] >= 0 && w->wanted.totals >> i & 1) t.numbers[i] = numbers_of(w, m->totals[i], &t.shapes[i]);
     const struct block_shape *bills = fill_bills(w, &t, alike), *s = block_shape(w->block, alike->axes | axes_of(&t, ~0u));
@@ -384,22 +385,19 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     }
 }
 
-/* Axes that the conditions of [beyond] depend on: of the nodes behind them. */
+/* Axes that the conditions of [beyond] and what [arithmetic] says depend on: of the nodes behind them. */
 static uint32_t axes_beyond(const struct many_worker *w)
 {
     const struct toml_model *m = w->m;
     uint32_t ret = 0;
     bool *needed = xcalloc((size_t)m->graph.n + 1, sizeof *needed);
     for (int i = 0; i < m->beyond.n; i++) needed[m->equations[m->beyond.list[i].equation].node] = true;
+    for (int i = 0; i < INEXACT_NUMBERS && m->inexact[0] >= 0; i++) needed[m->equations[m->inexact[i]].node] = true;
     for (int i = m->graph.n - 1; i >= 0; i--) {
         const struct graph_node *n = &m->graph.nodes[i];
         if (!needed[i]) continue;
         for (int k = 0; k < n->n_args; k++) needed[n->args[k]] = true;
-        if (n->op == GRAPH_INPUT) ret |= w->reads.of_input[n->what];
-        if (n->op != GRAPH_CALL) continue;
-        ret |= reads_groups(&w->reads, primitives[n->what].groups);
-        for (int k = 0; k < n->n_args; k++)
-            if (*primitives[n->what].arguments[k] == '@') ret |= reads_param(&w->reads, (size_t)m->graph.nodes[n->args[k]].number);
+        ret |= reads_node(&w->reads, n, m->graph.nodes);
     }
     free(needed);
     return ret;

@@ -144,6 +144,21 @@ static int param_input(struct toml_model *m, const struct field *f)
                                        .measure = measure_of(f->unit),
                                        .type = f->type,
                                        .offset = f->offset,
+                                       .ref = f->offset,
+                                       .domain = DOMAIN_NONE});
+}
+
+int auto_input(struct toml_model *m, const struct auto_number *a)
+{
+    const char *name = m->equations[a->equation].name; /* which no formula can use */
+    const int known = known_input(m, INPUT_AUTO, DOMAIN_NONE, name);
+    if (known >= 0) return known;
+    return add_input(m, (struct input){.kind = INPUT_AUTO,
+                                       .name = xstrdup(name),
+                                       .measure = {.scale = 1},
+                                       .type = DSE_TYPE_F64,
+                                       .offset = a->offset,
+                                       .ref = a->offset,
                                        .domain = DOMAIN_NONE});
 }
 
@@ -154,6 +169,7 @@ static const struct dse_param *entry_fields(enum dse_kind kind)
     case DSE_KIND_LLM: return dse_llm_fields;
     case DSE_KIND_MEMORY: return dse_memory_fields;
     case DSE_KIND_GPU: return dse_gpu_fields;
+    case DSE_KIND_FPGA: return dse_fpga_fields;
     default: return NULL;
     }
 }

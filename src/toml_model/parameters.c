@@ -234,12 +234,14 @@ static bool add_reference(struct toml_model *m, const struct toml_node *p, const
                           struct diags *diags)
 {
     const char *names[DSE_KIND_COUNT];
+    const struct toml_node *sets = toml_expect(m->doc, p, "sets", TOML_BOOLEAN, diags);
+    if (!sets && toml_get(p, "sets")) return false;
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
         names[k] = kind_plural((enum dse_kind)k);
         if (catalog->type != TOML_STRING || strcmp(catalog->string, names[k]) != 0) continue;
         row->type = DSE_TYPE_REF;
         row->kind = (enum dse_kind)k;
-        row->flags = DSE_PARAM_ALONE;
+        row->flags = sets && sets->boolean ? 0 : DSE_PARAM_ALONE;
         row->offset = take_room(m, sizeof(void *));
         return true;
     }
@@ -256,7 +258,8 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
     if (!range || range->type != TOML_ARRAY || range->n != 2)
         return wrong(m, range ? range : p, hint, diags, "a number needs a range", p->key);
     const struct toml_node *least = &range->children[0], *most = &range->children[1];
-    const double from = number_of(least), to = number_of(most), value = number_of(d);
+    const bool is_auto = d->type == TOML_STRING && strcmp(d->string, "auto") == 0;
+    const double from = number_of(least), to = number_of(most), value = is_auto ? from : number_of(d);
     if (!isfinite(from) || !isfinite(to) || from > to)
         return wrong(m, range, hint, diags, "the range is empty, or no range of numbers", p->key);
     if (!(value >= from && value <= to)) return wrong(m, d, hint, diags, "the default is outside of the range", p->key);
@@ -265,6 +268,9 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
     const bool has_unit = measure_of_name(p->key, &measure, &unit),
                integers = least->type == TOML_INTEGER && most->type == TOML_INTEGER && d->type == TOML_INTEGER;
     const bool is_whole = whole ? whole->boolean : integers && !has_unit;
+    if (is_auto != (toml_get(p, "auto") != NULL))
+        return wrong(m, d, "default = \"auto\", auto = \"formula\"", diags,
+                     "\"auto\" is a default that the formula of `auto` stands for", p->key);
     if (is_whole && !integers)
         return wrong(m, range, "default and range without a decimal point", diags, "a whole number has a whole default and range",
                      p->key);
@@ -275,7 +281,8 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
                               .unit = has_unit ? unit : "",
                               .min = from,
                               .max = to,
-                              .offset = take_room(m, sizeof(double))};
+                              .offset = take_room(m, sizeof(double)),
+                              .flags = is_auto ? DSE_PARAM_AUTO : 0};
     const struct toml_node *given = toml_get(p, "unit");
     if (given && (given->type != TOML_STRING || strcmp(given->string, row->unit) != 0))
         return wrong(m, given, "a name ends in its unit: clock_ghz, buffer_kib, latency_us", diags,
@@ -288,8 +295,8 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
 
 static bool add_parameter(struct toml_model *m, const struct toml_node *p, struct diags *diags)
 {
-    static const char *const keys[] = {"default", "range",  "choices", "catalog",   "unit",
-                                       "doc",     "source", "whole",   "fitted_to", "level"};
+    static const char *const keys[] = {"default", "range", "choices",   "catalog", "unit", "doc",
+                                       "source",  "whole", "fitted_to", "level",   "sets", "auto"};
     if (p->type != TOML_TABLE)
         return wrong(m, p, "tiles = { default = 8, range = [1, 64], doc = \"...\" }", diags, "a parameter is a table", p->key);
     bool ok = check_name(m->doc, p, diags) && toml_check_keys(m->doc, p, keys, sizeof keys / sizeof *keys, diags);

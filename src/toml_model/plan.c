@@ -129,10 +129,10 @@ static void ask_for(const struct toml_model *m, enum question q, struct asked *r
     for (int i = 0; i < m->n_parts && q == QUESTION_BREAKDOWN; i++) {
         for (int k = 0; k < PART_NUMBERS && m->parts[i].domain == DOMAIN_NONE; k++) ask(ret, m->parts[i].equations[k]);
         for (int k = 0; k < m->parts[i].n_limits; k++) ask(ret, m->parts[i].limits[k].equation);
-        ask(ret, m->parts[i].when);
     }
     for (int i = 0; i < m->n_causes && q == QUESTION_BREAKDOWN; i++) ask(ret, m->causes[i].equation);
     for (int i = 0; i < m->beyond.n && q == QUESTION_STAND; i++) ask(ret, m->beyond.list[i].equation);
+    for (int i = 0; i < INEXACT_NUMBERS && q == QUESTION_STAND; i++) ask(ret, m->inexact[i]);
 }
 
 static size_t place_of_part(const struct toml_model *m, int elements, int i, int element, int k)

@@ -108,6 +108,7 @@ static double input_value(const struct input *in, const void *params)
         return in->offset == offsetof(struct dse_eviction, selects) ? is || policy->reads_part : is;
     }
     if (in->kind == INPUT_NUMBER) return in->number;
+    if (in->kind == INPUT_AUTO) return 1;
     if (in->kind == INPUT_FIELD) return number_at(in, params) * in->measure.scale;
     const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
     return number_at(in, *entry) * in->measure.scale;
@@ -320,11 +321,18 @@ static int32_t bound_of(const struct toml_model *m, const double *totals, const 
     return dse_bound_of(isnan(compute) ? 0 : compute, isnan(dram) ? 0 : dram, total(m, totals, TOTAL_LATENCY, 0));
 }
 
+const struct dse_fpga *point_board(const struct toml_model *m, const struct groups *g)
+{
+    return m->board ? (const struct dse_fpga *)(const void *)field_get(m->board, g->params).ref : NULL;
+}
+
 /* The bill of the chips that are paid for: as many as [step] says, or as the degrees of parallelism ask for. */
 struct dse_bill point_bill(const struct toml_model *m, const struct groups *g, const double *totals)
 {
-    const double none = (double)NAN, asked = g->workload ? (double)dse_workload_chips(g->workload) : 1;
-    return dse_bill_of_chip(g->economics, total(m, totals, TOTAL_CHIPS, asked), total(m, totals, TOTAL_DIE, none) * 1e6,
+    const double none = (double)NAN, asked = g->workload ? (double)dse_workload_chips(g->workload) : 1,
+                 chips = total(m, totals, TOTAL_CHIPS, asked);
+    if (m->board) return dse_bill_of_boards(g->economics, chips, &point_board(m, g)->trade);
+    return dse_bill_of_chip(g->economics, chips, total(m, totals, TOTAL_DIE, none) * 1e6,
                             nm_of_metres(total(m, totals, TOTAL_NODE, none)), g->memory);
 }
 
@@ -352,7 +360,7 @@ void point_common(const struct toml_model *m, const struct groups *g, const doub
 {
     struct dse_bill bill;
     struct dse_built built = {0};
-    const bool is_billed = with_bill && m->totals[TOTAL_DIE] >= 0;
+    const bool is_billed = with_bill && has_bill(m);
     if (is_billed) bill = point_bill(m, g, totals);
     if (is_billed) dse_bill_build(&bill, &built);
     point_common_built(m, g, totals, is_billed ? &bill : NULL, &built, ret);
@@ -408,7 +416,8 @@ static void add_elements(const struct point_context *c, int i, struct dse_breakd
     for (int e = 0; e < elements_of(&c->ops); e++) {
         struct part_numbers n;
         if (!element_in(p->domain, &c->ops, e)) continue;
-        for (int k = 0; k < PART_NUMBERS; k++) n.is[k] = at(c, plan_part(c->m, c->now.plan, i, e, k), 0);
+        for (int k = 0; k < PART_NUMBERS; k++) n.is[k] = at(c, plan_part(c->m, c->now.plan, i, e, k), k == PART_WHEN);
+        if (n.is[PART_WHEN] == 0) continue;
         add_part(c, p, p->domain == DOMAIN_ATTENTION ? p->name : c->ops.op[e].name, &n, out);
     }
 }
@@ -419,7 +428,7 @@ static void break_down(struct point_context *c, const void *params, struct dse_b
     for (int i = 0; i < c->m->n_parts; i++) {
         const struct part_row *p = &c->m->parts[i];
         struct part_numbers n;
-        if (of(c, p->when, 1) == 0) continue;
+        if (of(c, p->equations[PART_WHEN], 1) == 0) continue;
         for (int k = 0; k < PART_NUMBERS && p->domain == DOMAIN_NONE; k++) n.is[k] = of(c, p->equations[k], 0);
         if (p->domain == DOMAIN_NONE)
             add_part(c, p, p->name, &n, out);
@@ -487,31 +496,49 @@ void point_resolve(const struct toml_model *m, void *params)
     if (m->groups.has[GROUP_MEMORY]) dse_dram_resolve((struct dse_dram *)(void *)(p + m->groups.offset[GROUP_MEMORY]));
     if (m->groups.has[GROUP_ECONOMICS])
         dse_economics_resolve((struct dse_economics *)(void *)(p + m->groups.offset[GROUP_ECONOMICS]));
+    resolve_autos(m, params);
+}
+
+/* What the steps of a point see of the cache, in the numbers that [arithmetic] says; *ret_arithmetic outlives it. Behind the answer
+ * to QUESTION_STAND. */
+static struct dse_cache_steps inexact_steps_of(const struct point_context *c, const struct groups *g,
+                                               struct dse_arithmetic *ret_arithmetic)
+{
+    const int *inexact = c->m->inexact;
+    struct dse_cache_steps ret = steps_of(g);
+    if (inexact[INEXACT_WHEN] < 0 || of(c, inexact[INEXACT_WHEN], 0) == 0) return ret;
+    *ret_arithmetic = dse_fixed_point(of(c, inexact[INEXACT_EXP_BITS], 0), of(c, inexact[INEXACT_FRACTION_BITS], 0),
+                                      of(c, inexact[INEXACT_ROUNDING], 0));
+    ret.arithmetic = ret_arithmetic;
+    return ret;
 }
 
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret)
 {
     const struct groups s = groups_of(&m->groups, params);
+    struct point_context *c = take(m, params);
+    struct dse_arithmetic arithmetic;
+    if (m->beyond.n > 0 || m->inexact[0] >= 0) answer(c, QUESTION_STAND, params);
     if (s.cache && s.workload) {
-        const struct dse_cache_steps steps = steps_of(&s);
+        const struct dse_cache_steps steps = inexact_steps_of(c, &s, &arithmetic);
         dse_cache_stand(&steps, ret);
     } else if (s.workload) {
         ret->quality = dse_quality_of_exact(s.workload);
     }
-    if (m->beyond.n == 0) return;
-    struct point_context *c = take(m, params);
-    answer(c, QUESTION_STAND, params);
     for (int i = 0; i < m->beyond.n; i++)
         if (of(c, m->beyond.list[i].equation, 0) != 0) dse_standing_add(ret, m->beyond.list[i].reason);
     put_back(c);
 }
 
 /* Of a metric of the model's own that has no number. */
-static const char *why_own(const struct toml_model *m, const struct groups *s, int i)
+static const char *why_own(struct point_context *c, const void *params, const struct groups *s, int i)
 {
+    const struct toml_model *m = c->m;
     const char *why = m->own[i].why_null;
     if (!why && s->cache && s->workload) {
-        const struct dse_cache_steps steps = steps_of(s);
+        struct dse_arithmetic arithmetic;
+        if (m->inexact[0] >= 0) answer(c, QUESTION_STAND, params);
+        const struct dse_cache_steps steps = inexact_steps_of(c, s, &arithmetic);
         why = dse_cache_why_null(&steps, m->equations[m->own[i].equation].name);
     }
     return why ? why : "its formula gives no number at this point";
@@ -523,11 +550,11 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     const char *why = NULL;
     struct point_context *c = take(m, params);
     run_estimate(c, params);
-    for (int i = 0; i < m->n_own; i++) {
+    for (int i = 0; i < m->n_own && !why; i++) {
         const struct equation *e = &m->equations[m->own[i].equation];
-        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0))) why = why_own(m, &s, i);
+        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0))) why = why_own(c, params, &s, i);
     }
-    if (why || m->totals[TOTAL_DIE] < 0) {
+    if (why || !has_bill(m)) {
         put_back(c);
         return why;
     }

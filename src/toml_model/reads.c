@@ -17,13 +17,33 @@ static bool is_resolved(enum group g)
     return g == GROUP_MEMORY || g == GROUP_ECONOMICS;
 }
 
+static uint32_t reads_input(const struct reads *r, const struct input *in)
+{
+    return in->kind >= INPUT_ELEMENT ? r->of_group[GROUP_WORKLOAD] : reads_param(r, in->ref);
+}
+
 uint32_t reads_param(const struct reads *r, size_t offset)
 {
     for (int g = 0; g < GROUPS; g++)
         if (is_resolved((enum group)g) && reads_in_group(r->m, (enum group)g, offset)) return r->of_group[g];
+    uint32_t ret = 0;
     for (size_t i = 0; i < r->m->schema.n; i++)
-        if (r->m->schema.fields[i].offset == offset) return r->lattice->axes[i];
-    return 0;
+        if (r->m->schema.fields[i].offset == offset) ret |= r->lattice->axes[i];
+    for (int i = 0; i < r->m->n_autos; i++) {
+        const struct auto_number *a = &r->m->autos[i];
+        for (int k = 0; k < a->n_steps && a->offset == offset; k++) ret |= reads_node(r, &a->steps[k], a->steps);
+    }
+    return ret;
+}
+
+uint32_t reads_node(const struct reads *r, const struct graph_node *n, const struct graph_node *of)
+{
+    uint32_t ret = 0;
+    if (n->op == GRAPH_INPUT) return reads_input(r, &r->m->inputs[n->what]);
+    if (n->op != GRAPH_CALL) return 0;
+    for (int k = 0; k < n->n_args; k++)
+        if (*primitives[n->what].arguments[k] == '@') ret |= reads_param(r, (size_t)of[n->args[k]].number);
+    return ret | reads_groups(r, primitives[n->what].groups);
 }
 
 void reads_init(struct reads *r, const struct toml_model *m, const struct many_lattice *lattice)
@@ -34,9 +54,7 @@ void reads_init(struct reads *r, const struct toml_model *m, const struct many_l
             if (reads_in_group(m, (enum group)g, m->schema.fields[i].offset)) r->of_group[g] |= lattice->axes[i];
     r->of_group[GROUP_WORKLOAD] |= r->of_group[GROUP_REQUEST]; /* the step of a generation */
     for (int i = 0; i < m->n_inputs; i++) {
-        const struct input *in = &m->inputs[i];
-        r->of_input[i] = in->kind >= INPUT_ELEMENT ? r->of_group[GROUP_WORKLOAD]
-                                                   : reads_param(r, in->kind == INPUT_FIELD ? in->offset : in->ref);
+        r->of_input[i] = reads_input(r, &m->inputs[i]);
     }
 }
 

@@ -15,6 +15,8 @@ void reads_init(struct reads *r, const struct toml_model *m, const struct many_l
 void reads_release(struct reads *r);
 /* Of a parameter behind resolve(), by its place. */
 uint32_t reads_param(const struct reads *r, size_t offset);
+/* Of what a node reads itself; `of`: the graph, or the steps, that its arguments are places in. */
+uint32_t reads_node(const struct reads *r, const struct graph_node *n, const struct graph_node *of);
 /* Of groups: 1 << enum group, or-ed. */
 uint32_t reads_groups(const struct reads *r, unsigned groups);
 /* Those that decide the plan: of the workload, and of choices. */

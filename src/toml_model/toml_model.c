@@ -76,6 +76,7 @@ void toml_model_free(struct toml_model *m)
     free_inputs(m);
     free_functions(m);
     constants_free(m);
+    autos_free(m);
     free_parts(m);
     free_choices(m);
     free_constants(m);

@@ -84,7 +84,8 @@ static const struct {
     enum graph_op op;
 } built_in[] = {{"min", GRAPH_MIN},     {"max", GRAPH_MAX},     {"abs", GRAPH_ABS},   {"sqrt", GRAPH_SQRT},
                 {"ceil", GRAPH_CEIL},   {"floor", GRAPH_FLOOR}, {"exp", GRAPH_EXP},   {"round", GRAPH_ROUND},
-                {"known", GRAPH_KNOWN}, {"ln", GRAPH_LN},       {"log2", GRAPH_LOG2}, {"log10", GRAPH_LOG10}};
+                {"known", GRAPH_KNOWN}, {"ln", GRAPH_LN},       {"log2", GRAPH_LOG2}, {"log10", GRAPH_LOG10},
+                {"expm1", GRAPH_EXPM1}, {"log1p", GRAPH_LOG1P}};
 
 static int meaning(enum meaning kind, int i)
 {
@@ -167,7 +168,7 @@ void walk_prepare(struct toml_model *m)
 
 static range between(double x, double y)
 {
-    if (isnan(x) || isnan(y)) return range_unknown;
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? range_nothing : range_unknown;
     if (x == y) return range_of(x);
     return (range){fmin(x, y), fmax(x, y), false, false};
 }
@@ -224,9 +225,31 @@ static range cell_of(const struct table *t, int row, const char *column)
     return range_of(t->cells[row * t->n_columns + find_column(t, column)]);
 }
 
+/* Of a number that may be "auto" the field; in a box what its formula gives besides. */
+static range parameter(struct walk *w, const struct input *in)
+{
+    const range field = number_of(w, in, -1);
+    const struct auto_number *a = w->is_box && in->kind == INPUT_FIELD ? find_auto(w->m, in->name) : NULL;
+    for (int i = 0; a && i < w->m->n_inputs; i++) {
+        const struct input *is_field = &w->m->inputs[i];
+        if (is_field->kind != INPUT_AUTO || is_field->offset != a->offset) continue;
+        return range_apply(GRAPH_CHOOSE, number_of(w, is_field, -1), field, equation(w, a->equation, NULL));
+    }
+    return field;
+}
+
+static range quantity(struct walk *w, const struct answer *a)
+{
+    range args[PRIMITIVE_ARGUMENTS_MAX] = {{0}};
+    struct answer of = *a;
+    if (!a->inexact || w->m->inexact[0] < 0) return call(w, a, args);
+    for (int i = 0; i < INEXACT_NUMBERS; i++) args[i] = equation(w, w->m->inexact[i], NULL);
+    of.primitive = a->inexact;
+    return call(w, &of, args);
+}
+
 static range walk_name(struct walk *w, const struct place *at, const struct formula_node *node)
 {
-    static const range none[PRIMITIVE_ARGUMENTS_MAX]; /* of a quantity */
     const char *name = node->name;
     for (const struct word *k = at->words; k; k = k->above) {
         if (strcmp(k->name, name) == 0) return k->value;
@@ -236,9 +259,9 @@ static range walk_name(struct walk *w, const struct place *at, const struct form
     if (field) return element(w, at, at->in_function ? meaning_of_field(w->m, at->domain, field) : node->meaning);
     const int i = node->meaning % MEANING;
     switch ((enum meaning)(node->meaning / MEANING)) {
-    case MEANS_INPUT: return number_of(w, &w->m->inputs[i], -1);
+    case MEANS_INPUT: return parameter(w, &w->m->inputs[i]);
     case MEANS_EQUATION: return equation(w, i, NULL);
-    case MEANS_ANSWER: return call(w, &answers[i], none);
+    case MEANS_ANSWER: return quantity(w, &answers[i]);
     default: return strcmp(name, "inf") == 0 ? range_of((double)INFINITY) : range_of((double)NAN);
     }
 }

@@ -194,12 +194,6 @@ void dse_cache_step_at(const struct dse_cache *c, const struct dse_workload *w, 
     if (c->kv_format == DSE_KV_KIVI) add_residual(c, w, ret);
 }
 
-double dse_cache_passes(const struct dse_cache_step *s, bool online)
-{
-    if (!s->policy->counts && !s->policy->selects) return 0;
-    return (online ? 1 : 0) + (s->policy->drained ? 1 : 0);
-}
-
 struct dse_workload dse_cache_read_by(const struct dse_cache_step *s, const struct dse_workload *w)
 {
     struct dse_workload ret = *w;

@@ -75,6 +75,15 @@ bad "a level that is none" 's/doc = "clock"/doc = "clock", level = "event"/'
 bad "a shared parameter that is none" '/^uses/a closed_form_only = ["dram_eficiency"]'
 bad "an own parameter among the shared ones" '/^uses/a closed_form_only = ["pes"]'
 bad "a parameter that is said twice" "$level; /^uses/a event_level_only = [\"seed\"]"
+bad "a board that is no entry" '/^\[step\]/a board = "pes"'
+bad "a board and a die" '/^\[\[parts/,$d
+s/"memory"\]/"memory", "economics"]/; s/^pes  .*/& \nfpga = { default = "u55c", catalog = "fpgas", doc = "board" }/
+s/^time = "work_s"$/time = "work_s"\nboard = "fpga"\ndie = "1 [mm2]"\nnode = "7 [nm]"/'
+bad "arithmetic without a cache" '$a [arithmetic]\nmethod = "fixed-point"\nwhen = "1"\nexp_bits = "5"\nfraction_bits = "17"\nrounding = "0"'
+bad "limits of a part of each operator" '$a [[parts]]\nfor = "linear"\ntime = "op.time_s"\nlimits = { all = "work_s" }'
+bad "a default that is no number" 's/default = 1,/default = "best",/'
+bad "a number that is left open without a formula" 's/default = 1,/default = "auto",/'
+bad "a number that is left open by operators" 's/default = 1,/default = "auto", auto = "sum(for op in linear: op.k) * 1 [Hz]",/'
 bad "an unknown section" 's/^\[functions\]/[function]/'
 bad "no step" '/^\[step\]/,/^time/d'
 bad "the name of another model" 's/"mine"/"lad"/'

@@ -104,6 +104,7 @@ static inline struct dse_dram *dram_of(struct point *p)
     X(compute_utilization) \
     X(dram_utilization) \
     X(linear_us) \
+    X(communication_us) \
     X(cached_positions) \
     X(retained_mass) \
     X(attention_error) \

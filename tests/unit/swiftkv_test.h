@@ -2,65 +2,62 @@
 #ifndef DSE_TESTS_SWIFTKV_TEST_H
 #define DSE_TESTS_SWIFTKV_TEST_H
 
-#include "model_points.h"
-#include "swiftkv/swiftkv.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-enum { SETTINGS_MAX = 8 };
+#include "by_name.h"
 
 /* A point of the model, as `dse eval swiftkv --set ...` sees it. */
-struct point {
-    struct swiftkv_params params;
-    struct swiftkv_metrics metrics;
-    struct swiftkv_equations equations;
+struct tested {
+    struct point point;
+    _Alignas(16) char metrics[NAMED_BYTES];
     struct dse_breakdown parts;
     const char *reason; /* why it is infeasible, or NULL; then there are no metrics */
 };
 
-static inline struct point point(const char *settings) /* separated by spaces */
+/* The same again after its parameters were changed. */
+static inline void test_again(struct tested *t)
 {
-    size_t n;
-    const struct model *models = registry_models(&n), *m = NULL;
-    for (size_t i = 0; i < n; i++)
-        if (models[i].desc == &dse_model_swiftkv) m = &models[i];
-    assert_non_null(m);
-    char *copy = xstrdup(settings), *list[SETTINGS_MAX], *rest = copy;
-    size_t count = 0;
-    for (char *word; (word = strsep(&rest, " ")) != NULL;)
-        if (*word) {
-            assert_true(count < SETTINGS_MAX);
-            list[count++] = word;
-        }
-    struct one o;
-    bool ok = one_init(&o, m, list, count);
-    diags_print(&diags, stderr, false);
-    assert_true(ok);
-    struct point p = {0};
-    memcpy(&p.params, space_fixed(o.space), sizeof p.params);
-    one_release(&o);
-    free(copy);
-    p.reason = m->desc->check(&p.params);
-    if (!p.reason) m->desc->estimate(&p.params, &p.metrics, &p.parts);
-    return p;
+    const struct dse_model *desc = t->point.model->desc;
+    t->reason = desc->check(t->point.params);
+    t->parts.n = t->parts.n_causes = 0;
+    if (!t->reason) desc->estimate(t->point.params, t->metrics, &t->parts);
 }
 
-static inline struct point equated(const char *settings)
+static inline struct tested test_at(const char *settings) /* separated by spaces */
 {
-    struct point p = point(settings);
-    dse_model_swiftkv.equate(&p.params, &p.equations);
-    return p;
+    struct tested t = {.point = point_of("swiftkv", settings)};
+    assert_true(t.point.model->desc->metrics_size <= sizeof t.metrics);
+    test_again(&t);
+    return t;
+}
+
+static inline double metric(const struct tested *t, const char *name)
+{
+    const struct field *f = schema_find(&t->point.model->metrics, name);
+    if (!f) fail_msg("no metric %s", name);
+    return field_number(f, t->metrics);
+}
+
+static inline const char *bound_of(const struct tested *t)
+{
+    return named_metrics(t->point.model, t->metrics).bound;
+}
+
+static inline double equated(const char *settings, const char *name)
+{
+    const struct point p = point_of("swiftkv", settings);
+    return equation(&p, name);
+}
+
+/* Of a feasible point. */
+static inline double metric_at(const char *settings, const char *name)
+{
+    const struct tested t = test_at(settings);
+    if (t.reason) fail_msg("%s: %s", settings, t.reason);
+    return metric(&t, name);
 }
 
 static inline double latency(const char *settings)
 {
-    struct point p = point(settings);
-    if (p.reason) fail_msg("%s: %s", settings, p.reason);
-    return p.metrics.common.latency_us;
+    return metric_at(settings, "latency_us");
 }
 
 static inline void assert_near(double got, double want, double tolerance)

@@ -210,7 +210,7 @@ static void steps__are_told(void **state)
     (void)state;
     struct design_point p;
     struct sensitivity s;
-    assert_true(design_point_init(&p, example(0), catalog, NULL, 0, &diags));
+    assert_true(design_point_init(&p, registry_find("veda"), catalog, NULL, 0, &diags));
     sensitivity_of(&p, &s);
     const struct elasticity *rows = find(&p, &s, "tokens_per_s", "pe_rows"), *clock = find(&p, &s, "tokens_per_s", "clock_ghz"),
                             *end = find(&p, &s, "tokens_per_s", "dram_efficiency");
@@ -229,7 +229,7 @@ static void rates__are_all_of_the_time(void **state)
     struct design_point p;
     struct sensitivity s;
     const char *const set[] = {"bandwidth_gbs=200"};
-    assert_true(design_point_init(&p, example(1), catalog, set, 1, &diags));
+    assert_true(design_point_init(&p, registry_find("array"), catalog, set, 1, &diags));
     sensitivity_of(&p, &s);
     const double sum = find(&p, &s, "latency_us", "clock_ghz")->is + find(&p, &s, "latency_us", "bandwidth_gbs")->is;
     assert_true(fabs(sum + 1) < 1e-8);

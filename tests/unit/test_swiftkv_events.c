@@ -1,16 +1,30 @@
 /* SwiftKV at event level: agreement with the closed form where both know the answer, bytes and work, and what only events show. */
 #include "both_levels.h"
+#include "by_name.h"
 #include "samples.h"
-#include "swiftkv/swiftkv.h"
 
 #include <dse/dram_port.h>
 #include <dse/units.h>
 
 static struct both_levels b;
 
-static const struct swiftkv_params *params(void)
+/* The point at hand, whose parameters the next call may not change. */
+static struct point here(void)
 {
-    return (const struct swiftkv_params *)b.params;
+    struct point p = {.model = b.model};
+    memcpy(p.params, b.params, b.model->desc->params_size);
+    return p;
+}
+
+static double number(const char *name)
+{
+    return field_number(schema_find(&b.model->params, name), b.params);
+}
+
+static bool chosen(const char *name, const char *choice)
+{
+    const struct field *f = schema_find(&b.model->params, name);
+    return strcmp(f->choices[field_get(f, b.params).choice], choice) == 0;
 }
 
 static void at(const char *settings, unsigned ideal)
@@ -68,33 +82,35 @@ enum { POINTS = sizeof points / sizeof *points };
 
 static double cycle_s(void)
 {
-    return 1e-6 / params()->clock_mhz;
+    return 1e-6 / number("clock_mhz");
 }
 
 /* ---- agreement ----------------------------------------------------------------------------------------------------------- */
 
-/* README, E19, E20, E23. With DSE_IDEAL_SYNC nothing is normalised or dealt between the layers. */
-static double fill_s(const struct swiftkv_step *s)
+static double closed_s(const char *part)
 {
-    const struct swiftkv_params *p = params();
-    const double byte = 1 / (p->dram.bandwidth_gbs * DSE_GIGA * p->dram.dram_efficiency), layers = (double)p->workload.llm->layers;
-    double chunk = (double)(p->dram.channels * p->dram.timing.interleave_bytes) * byte;
-    double trees = 1 + ceil(log2(swiftkv_gemv_lanes(p))) + ceil(log2((double)p->processors));
-    double linear = chunk + (2 * (double)p->sfu_latency_cycles + trees) * cycle_s();
-    double latencies = (double)(p->dot_latency_cycles + p->compare_latency_cycles + p->exp_latency_cycles +
-                                p->update_latency_cycles + p->divide_latency_cycles);
-    struct swiftkv_dealt d;
-    struct dse_oplist list;
-    swiftkv_expand(p, &list);
-    swiftkv_deal(p, &list.attention[0], &d);
+    return part_of(&b.closed_parts, part)->time_us / DSE_US_PER_S;
+}
+
+/* README, E19, E20, E23. With DSE_IDEAL_SYNC nothing is normalised or dealt between the layers. */
+static double fill_s(void)
+{
+    struct point p = here();
+    const struct dse_workload *w = workload_of(&p);
+    const double byte = 1 / (number("bandwidth_gbs") * DSE_GIGA * number("dram_efficiency")), layers = (double)w->llm->layers;
+    const double queries = w->phase == DSE_PREFILL ? (double)w->context : 1;
+    double chunk = number("channels") * number("interleave_bytes") * byte;
+    double trees = 1 + ceil(log2(equation(&p, "gemv_lanes"))) + ceil(log2(number("processors")));
+    double linear = chunk + (2 * number("sfu_latency_cycles") + trees) * cycle_s();
+    double latencies = number("dot_latency_cycles") + number("compare_latency_cycles") + number("exp_latency_cycles") +
+                       number("update_latency_cycles") + number("divide_latency_cycles");
     /* The first rows of every processor come one after the other; keys and values of the new token go out before them. */
-    double first = (double)p->processors * 2048 * byte + 2. * (double)(p->workload.llm->kv_heads * p->workload.llm->head_dim) *
-                                                             (double)(p->workload.kv_bits * p->workload.batch) / 8 * d.queries *
-                                                             byte;
-    bool serial = p->attention == SWIFTKV_NATIVE || p->attention == SWIFTKV_STREAMING;
-    double jobs = d.rounds * d.queries, job = (latencies + 4) * cycle_s();
+    double first = number("processors") * 2048 * byte +
+                   2. * (double)(w->llm->kv_heads * w->llm->head_dim) * (double)(w->kv_bits * w->batch) / 8 * queries * byte;
+    bool serial = chosen("attention", "native") || chosen("attention", "streaming");
+    double jobs = closed_s("rotary_embedding") / (layers * number("rope_cycles") * cycle_s()), job = (latencies + 4) * cycle_s();
     /* Positions that come in pieces of an interleave: the last piece of one processor after those of all others. */
-    double uneven = p->attention == SWIFTKV_SWIFTKV ? 0.002 * s->attention.time_s : 0;
+    double uneven = chosen("attention", "swiftkv") ? 0.002 * closed_s("attention") : 0;
     return 6 * layers * linear + layers * (first + job + (serial ? jobs * job : jobs * 2 * cycle_s())) + uneven;
 }
 
@@ -103,14 +119,12 @@ static void ideal__the_levels_agree_within_fill_and_drain(void **state)
     (void)state;
     for (int i = 0; i < POINTS; i++) {
         at(points[i], ALL_IDEAL);
-        struct swiftkv_step s;
-        swiftkv_step_init(&s, params());
-        double fill = fill_s(&s), seen = event_metric(&b, "latency_us") / DSE_US_PER_S;
-        double low = s.time_s - s.attention.rope_s; /* behind a wait for the HBM */
-        if (seen < low * (1 - 1e-6) || seen > (s.time_s + fill) * (1 + 1e-6))
-            fail_msg("%s: %.9g s, not within %.9g and %.9g (closed form %.9g)", points[i], seen, low, s.time_s + fill, s.time_s);
-        if (fill > 0.05 * s.time_s && params()->workload.context > 100)
-            fail_msg("%s: a fill of %.3g of %.3g s", points[i], fill, s.time_s);
+        double fill = fill_s(), seen = event_metric(&b, "latency_us") / DSE_US_PER_S,
+               closed = closed_metric(&b, "latency_us") / DSE_US_PER_S;
+        double low = closed - closed_s("rotary_embedding"); /* behind a wait for the HBM */
+        if (seen < low * (1 - 1e-6) || seen > (closed + fill) * (1 + 1e-6))
+            fail_msg("%s: %.9g s, not within %.9g and %.9g (closed form %.9g)", points[i], seen, low, closed + fill, closed);
+        if (fill > 0.05 * closed && number("context") > 100) fail_msg("%s: a fill of %.3g of %.3g s", points[i], fill, closed);
     }
 }
 
@@ -182,7 +196,7 @@ static void bytes__of_a_whole_layer_cross_the_bus(void **state)
         snprintf(settings, sizeof settings,
                  "llm=opt-2.7b weight_bits=2 layers_simulated=1 rows_simulated=0 stream_mib=0 context=300 %s", machines[i]);
         at(settings, DSE_IDEAL_DRAM);
-        assert_near(note_of(&b, "dram_simulated_mib"), closed_metric(&b, "dram_mib") * (double)params()->workload.batch / 32, 1e-4);
+        assert_near(note_of(&b, "dram_simulated_mib"), closed_metric(&b, "dram_mib") * number("batch") / 32, 1e-4);
     }
 }
 
@@ -201,7 +215,7 @@ static void update__takes_the_array_or_has_its_own(void **state)
         char settings[200];
         snprintf(settings, sizeof settings, "context=1024 kv_bits=%d channel_gbs=3125 %s", 8, cases[i].settings);
         at(settings, ALL_IDEAL);
-        double rounds = params()->processors == 16 ? 2 : 1;
+        double rounds = number("processors") == 16 ? 2 : 1;
         double cycles = event_metric(&b, "attention_us") / DSE_US_PER_S / cycle_s() / 32 / (1024 * rounds);
         assert_near(cycles, cases[i].cycles, 0.02);
     }
@@ -295,12 +309,13 @@ static void refresh__costs_between_nothing_and_what_it_closes(void **state)
         char settings[100];
         snprintf(settings, sizeof settings, "layers_simulated=%d %s", i ? 2 : samples(4, 0), machines[i]);
         at(settings, 0);
-        const struct dse_dram_timing *t = &params()->dram.timing;
-        const double closed_ns = t->t_rfc_ns + t->t_ras_ns + t->t_rp_ns + t->t_rcd_ns + params()->dram.memory->detail.t_cl_ns;
+        const struct dse_memory *memory = (const void *)field_get(schema_find(&b.model->params, "memory"), b.params).ref;
+        const double closed_ns =
+            number("t_rfc_ns") + number("t_ras_ns") + number("t_rp_ns") + number("t_rcd_ns") + memory->detail.t_cl_ns;
         double with = event_metric(&b, "latency_us");
         run_events(&b, DSE_IDEAL_REFRESH);
         double lost = 1 - event_metric(&b, "latency_us") / with;
-        assert_true(lost >= -1e-4 && lost <= closed_ns / t->t_refi_ns);
+        assert_true(lost >= -1e-4 && lost <= closed_ns / number("t_refi_ns"));
     }
 }
 
@@ -361,14 +376,15 @@ static void random__points_run_and_are_not_faster_than_their_products(void **sta
     memcpy(base, b.params, sizeof base);
     for (int n = 0; n < 40;) {
         if (!random_point(b.model, base, 0.1, b.params)) continue;
-        struct swiftkv_params *p = (struct swiftkv_params *)b.params;
-        p->events.layers_simulated = 1;
-        if (p->sampling.rows_simulated == 0 || p->sampling.rows_simulated > 20000) p->sampling.rows_simulated = 20000;
-        if (p->sampling.stream_mib == 0 || p->sampling.stream_mib > 2) p->sampling.stream_mib = 2;
-        if (dse_dram_port_check(&p->dram)) continue; /* a memory that has no event level */
+        struct point p = here();
+        set(&p, "layers_simulated", 1);
+        if (number("rows_simulated") == 0 || number("rows_simulated") > 20000) set(&p, "rows_simulated", 20000);
+        if (number("stream_mib") == 0 || number("stream_mib") > 2) set(&p, "stream_mib", 2);
+        memcpy(b.params, p.params, b.model->desc->params_size);
+        if (dse_dram_port_check(dram_of(&p))) continue; /* a memory that has no event level */
         n++;
         b.closed_parts.n = b.closed_parts.n_causes = 0;
-        dse_model_swiftkv.estimate(p, b.closed, &b.closed_parts);
+        b.model->desc->estimate(b.params, b.closed, &b.closed_parts);
         run_events(&b, DSE_IDEAL_DRAM);
         assert_parts(&b, 1e-9);
         assert_finite(&b, "random");

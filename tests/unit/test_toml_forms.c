@@ -43,10 +43,10 @@ static void write_atom(struct writing *w)
 static void write_operation(struct writing *w, int depth)
 {
     static const char *const between[] = {" + ", " - ", " * ", " / ", " < ", " >= ", " == ", " && "};
-    static const char *const before[] = {"floor", "abs", "0 - ", "sqrt", "known"};
+    static const char *const before[] = {"floor", "abs", "0 - ", "sqrt", "known", "expm1", "log1p"};
     const int kind = below(4);
     text_add(&w->t, "(0 + ");
-    text_add(&w->t, kind == 0 ? before[below(5)] : kind == 1 ? (below(2) ? "min" : "max") : "");
+    text_add(&w->t, kind == 0 ? before[below(7)] : kind == 1 ? (below(2) ? "min" : "max") : "");
     text_add(&w->t, "(");
     formula(w, depth - 1);
     if (kind == 1) text_add(&w->t, ", ");

@@ -1,4 +1,4 @@
-/* Models in TOML: VEDA, which is built in, the examples, and one of tests that has all forms of formulas. */
+/* Models in TOML: those of the tree, the examples, and one of tests that has all forms of formulas. */
 #ifndef DSE_TESTS_TOML_EXAMPLES_H
 #define DSE_TESTS_TOML_EXAMPLES_H
 
@@ -13,6 +13,7 @@
 static const struct {
     const char *model, *file;
 } toml_examples[] = {{"veda", NULL},
+                     {"swiftkv", NULL},
                      {"array", "examples/array.toml"},
                      {"tpu_v5e", "examples/tpu_v5e.toml"},
                      {"forms", "tests/data/models/forms.toml"}};
