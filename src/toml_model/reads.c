@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* ---- axes -------------------------------------------------------------------------------------------------------------------- */
@@ -19,11 +20,25 @@ static bool is_resolved(enum group g)
 
 uint32_t reads_param(const struct reads *r, size_t offset)
 {
+    uint32_t ret = 0;
+    for (int i = 0; i < r->m->n_autos; i++)
+        if (r->m->autos[i].offset == offset) ret = reads_groups(r, primitives[answers[r->m->autos[i].answer].primitive].groups);
     for (int g = 0; g < GROUPS; g++)
         if (is_resolved((enum group)g) && reads_in_group(r->m, (enum group)g, offset)) return r->of_group[g];
     for (size_t i = 0; i < r->m->schema.n; i++)
-        if (r->m->schema.fields[i].offset == offset) return r->lattice->axes[i];
-    return 0;
+        if (r->m->schema.fields[i].offset == offset) return ret | r->lattice->axes[i];
+    return ret;
+}
+
+/* What operators of a row follow from, of the workload: all but lengths and numbers of sequences. */
+static bool is_of_row(const struct toml_model *m, size_t offset)
+{
+    static const size_t others[] = {offsetof(struct dse_workload, phase),        offsetof(struct dse_workload, batch),
+                                    offsetof(struct dse_workload, context),      offsetof(struct dse_workload, context_spread),
+                                    offsetof(struct dse_workload, chunk_tokens), offsetof(struct dse_workload, chunk_context)};
+    bool ret = reads_in_group(m, GROUP_WORKLOAD, offset);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) ret = ret && offset - m->groups.offset[GROUP_WORKLOAD] != others[i];
+    return ret;
 }
 
 void reads_init(struct reads *r, const struct toml_model *m, const struct many_lattice *lattice)
@@ -33,10 +48,13 @@ void reads_init(struct reads *r, const struct toml_model *m, const struct many_l
         for (size_t i = 0; i < m->schema.n; i++)
             if (reads_in_group(m, (enum group)g, m->schema.fields[i].offset)) r->of_group[g] |= lattice->axes[i];
     r->of_group[GROUP_WORKLOAD] |= r->of_group[GROUP_REQUEST]; /* the step of a generation */
+    if (!m->of_rows) r->of_operators = r->of_group[GROUP_WORKLOAD];
+    for (size_t i = 0; i < m->schema.n && m->of_rows; i++)
+        if (is_of_row(m, m->schema.fields[i].offset)) r->of_operators |= lattice->axes[i];
     for (int i = 0; i < m->n_inputs; i++) {
         const struct input *in = &m->inputs[i];
-        r->of_input[i] = in->kind >= INPUT_ELEMENT ? r->of_group[GROUP_WORKLOAD]
-                                                   : reads_param(r, in->kind == INPUT_FIELD ? in->offset : in->ref);
+        r->of_input[i] =
+            in->kind >= INPUT_ELEMENT ? r->of_operators : reads_param(r, in->kind == INPUT_FIELD ? in->offset : in->ref);
     }
 }
 
@@ -56,7 +74,7 @@ uint32_t reads_groups(const struct reads *r, unsigned groups)
 
 uint32_t reads_plan(const struct reads *r)
 {
-    uint32_t ret = r->m->expands ? r->of_group[GROUP_WORKLOAD] : 0;
+    uint32_t ret = r->m->expands ? r->of_operators : 0;
     for (int i = 0; i < r->m->n_inputs; i++)
         if (r->m->inputs[i].kind < INPUT_ELEMENT && r->m->inputs[i].type == DSE_TYPE_ENUM) ret |= r->of_input[i];
     return ret;

@@ -73,6 +73,11 @@ static void make_equations(struct toml_model *m)
     m->desc.equations_size = (size_t)m->n_shown * sizeof(double);
 }
 
+static bool lacks(const struct toml_model *m, enum total t)
+{
+    return t == TOTAL_DIE ? !has_bill(m) : m->totals[t] < 0;
+}
+
 /* Common metrics that nothing in [step] says. */
 static void make_without(struct toml_model *m)
 {
@@ -98,7 +103,7 @@ static void make_without(struct toml_model *m)
     size_t n = 0;
     m->without = xcalloc(sizeof rows / sizeof *rows + 1, sizeof *m->without);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (m->totals[rows[i].of] < 0 || m->totals[rows[i].and ] < 0) m->without[n++] = rows[i].metric;
+        if (lacks(m, rows[i].of) || lacks(m, rows[i].and)) m->without[n++] = rows[i].metric;
 }
 
 /* What a technique of the cache alone reads is not known of equations, which may read any parameter, unless the file says so. */

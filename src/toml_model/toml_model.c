@@ -21,6 +21,7 @@ static void free_equations(struct toml_model *m)
         struct equation *e = &m->equations[i];
         if (!e->borrows) formula_release(&e->formula);
         free(e->name);
+        free(e->trying);
     }
     free(m->equations);
 }
@@ -81,9 +82,11 @@ void toml_model_free(struct toml_model *m)
     free_constants(m);
     free(m->check.list);
     free(m->beyond.list);
+    free(m->unmeasured.list);
     free(m->own);
     free(m->shown);
     free(m->params);
+    free(m->autos);
     free(m->only[0]);
     free(m->only[1]);
     free(m->metrics);
