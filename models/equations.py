@@ -26,7 +26,7 @@ NEARLY = re.compile(r"#\s*E\d+\b")
 SECTION = re.compile(r"\[+\s*([\w.\"-]+)\s*\]+\s*(#.*)?$")
 BEGIN = re.compile(r"<!-- from (\S+): (E\d+) -->$")
 END = "<!-- end -->"
-ALMOST = re.compile(r"\s*<!--\s*(from|end)\b", re.I)
+ALMOST = re.compile(r"\s*<!--\s*(from\b|end\b(?! of))", re.I)
 FENCE = "```equations"  # tests/cli/docs.sh leaves such blocks to tests/equations.py
 LOOSEST_FIRST = ((",",), (":",), ("?",), ("||",), ("&&",), ("<=", ">=", "==", "!=", "<", ">"), ("+", "-"), ("*", "/"))
 TOKEN = re.compile(r"'[^']*'|\[[^\]]*\]|\|\||&&|[<>=!]=|[\w.]+|\S")

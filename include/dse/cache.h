@@ -107,8 +107,6 @@ bool dse_cache_rounds(const struct dse_cache_steps *s);
  * policy holds apart; a prefill would lose positions on its way; a policy that selects has no prompt to select of. `seen`:
  * positions when eviction begins. */
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen);
-/* The first of it alone: the LLM. For a machine that has refusals of its own, which come before the rest. */
-const char *dse_cache_check_llm(const struct dse_cache *c, const struct dse_llm *llm);
 
 /* The fewest and the most positions that stay of `seen`, at the points of a box that dse_cache_check accepts; whole numbers, or
  * infinite where nothing is evicted. False: it accepts none. */

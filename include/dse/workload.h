@@ -222,6 +222,12 @@ struct dse_oplist {
  *   weights (under 0.01 % of all) are left out.
  * - Layers that are alike are one operator with `repeat`; full, window and chunk layers of one LLM share their projections. */
 void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret);
+/* The operators of one row: those of a decode step of one sequence with one position, without a chunk of a prompt; behind those of
+ * the LLM, those that draft, which run as often as in a step with drafts. What a program of fixed shapes does is this for each of
+ * its rows, whatever the phase and the contexts are; but for experts with work (dse_experts_at_work). */
+void dse_workload_expand_row(const struct dse_workload *w, struct dse_oplist *ret);
+/* Routed experts of one chip that have work when `tokens` choose among them: a mean. */
+double dse_experts_at_work(const struct dse_workload *w, double tokens);
 /* The same where a technique leaves fewer positions to read in layers that keep all of them (full and latent attention): `read` of
  * them in a decode step. */
 void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret);

@@ -56,6 +56,9 @@ bool dse_workload_parts_next(struct dse_workload_parts *parts, struct dse_worklo
 void dse_workload_part_expand(const struct dse_workload_part *part, int64_t read_lo, int64_t read_hi, struct dse_oplist *ret_least,
                               struct dse_oplist *ret_most);
 
+/* The same of dse_workload_expand_row. */
+void dse_workload_part_expand_row(const struct dse_workload_part *part, struct dse_oplist *ret_least, struct dse_oplist *ret_most);
+
 /* What dse_workload_tokens gives: tokens that a step yields. */
 struct dse_interval dse_workload_part_tokens(const struct dse_workload_part *part);
 

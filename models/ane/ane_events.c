@@ -1,21 +1,33 @@
 /* The event level: the program's operators in the order of its graph, dispatches, the slide in the host's gap (E11 to E13).
  *
  * Every call of a static-shape program takes the same time and starts with the engine idle and the host done. So there are two
- * periods at most, a call with the host's gap and a call with the gap and a slide; each is carried out once, and the step is put
- * together of them. */
-#include "ane.h"
+ * periods at most, a call with the host's gap and a call with the gap and a slide; each is carried out once, and the equations put
+ * the step together of them (ane.toml). */
+#include "ane_closed.h"
 
 #include <dse/num.h>
 #include <dse/program.h>
 #include <dse/units.h>
 
+#include <string.h>
+
 /* What an event means. */
 enum event { DISPATCHED, ARRIVED, COMPUTED, SENT, SAMPLED, SLIDE_DISPATCHED, SLID };
 
-/* An operator of the graph. */
+/* Where an operator stands in the graph of a layer, in this order. Memory operations: those of new rows, those of partial
+ * results. */
+enum place { PROJECTING, JOINING_ROWS, ATTENDING, ADDING_PARTS, AFTERWARDS };
+
+/* An operator of the graph, all layers. */
 struct node {
-    const struct ane_op *op;
-    int index; /* in the call */
+    const char *name;
+    enum place place;
+    bool once;                               /* in a call, behind the last layer */
+    bool experts;                            /* of the LLM's routed experts, as many as have work */
+    bool waits;                              /* for the host: a dispatch */
+    double times;                            /* that it is done in a call: once a layer, or once */
+    double time_s, load_s, compute_s, bytes; /* load_s, compute_s: of what computes */
+    double *seen;                            /* where its time goes */
 };
 
 /* A node in a layer; behind the last one -1. */
@@ -24,14 +36,17 @@ struct stop {
     double time_s, working_s; /* of the engine; the part of it in which it computes or moves data, not waiting for the DRAM */
 };
 
+enum { GROUP_NODES = 8, NODES_MAX = 2 * DSE_OPS_MAX + GROUP_NODES * DSE_ATTENTIONS_MAX + 2 };
+
 struct run {
     struct dse_sim *sim;
-    const struct ane_params *p;
-    const struct ane_call *call;
-    const struct ane_slide_run *slide;
+    struct ane_events_reads closed;
+    struct ane_call_reads call; /* with experts as drawn */
+    struct ane_seen_gives seen;
+    struct dse_oplist list;
     double unit; /* seconds of the point in a second of the run: 1, but for calls of days */
 
-    struct node node[ANE_OPS_MAX]; /* in the order of a layer; then those done once */
+    struct node node[NODES_MAX]; /* in the order of a layer; then those done once */
     int nodes;
     struct stop *stop; /* of the call, all layers: `count` of them */
     int64_t layers, count;
@@ -43,11 +58,10 @@ struct run {
     bool with_slide;
     int64_t next, program;      /* node, program */
     bool host_done, slide_done; /* before the next call can start */
-    double op_s[ANE_OPS_MAX];   /* by the index in the call */
-    double engine_s;            /* that the engine has worked for since engine_from: a call or a slide */
+    double op_s[NODES_MAX];
+    double engine_s; /* that the engine has worked for since engine_from: a call or a slide */
     dse_ps engine_from;
     dse_ps started, period; /* when the call started; until the next one can start */
-    double call_s;
 };
 
 static dse_ps ps_of(const struct run *r, double seconds)
@@ -66,61 +80,151 @@ static double seconds_of(const struct run *r, dse_ps time)
  * compute, which is what two buffers give. Without bound on the tiles: the longer of both, as in E4. */
 static struct stop stop_of(const struct run *r, int node, int64_t layer, double share)
 {
-    const struct ane_params *p = r->p;
-    const struct ane_op *op = r->node[node].op;
-    const double part = share / op->times;
-    double bytes = op->bytes * part, compute = op->compute_s * part, load = op->load_s * part, time = op->time_s * part,
-           working = time;
-    if (op->ops > 0 && bytes > 0) {
-        double tiles = dse_ceil(dse_min(bytes / (p->engine_tile_kib * DSE_KIB), 1e15));
+    const struct node *n = &r->node[node];
+    const double part = share / n->times;
+    double bytes = n->bytes * part, compute = n->compute_s * part, load = n->load_s * part, time = n->time_s * part, working = time;
+    if (compute > 0 && bytes > 0) {
+        double tiles = dse_ceil(dse_min(bytes / (r->closed.engine_tile_kib * DSE_KIB), 1e15));
         working = compute;
-        if (p->overlap == ANE_MAX && !dse_sim_ideal(r->sim, DSE_IDEAL_FIFOS)) time += dse_min(load, compute) / tiles;
+        if (r->closed.is_summed == 0 && !dse_sim_ideal(r->sim, DSE_IDEAL_FIFOS)) time += dse_min(load, compute) / tiles;
     }
-    if (op->bound == DSE_BOUND_LATENCY) working = 0;
+    if (n->waits) working = 0;
     return (struct stop){.node = node, .layer = (int32_t)layer, .time_s = time, .working_s = working};
 }
 
-static void add_nodes(struct run *r, enum ane_place place, bool once)
+static void add_node(struct run *r, struct node n)
 {
-    for (int i = 0; i < r->call->n_ops; i++) {
-        const struct ane_op *op = &r->call->op[i];
-        if (op->place == place && op->once == once) r->node[r->nodes++] = (struct node){op, i};
+    if (n.times > 0 && n.time_s > 0) r->node[r->nodes++] = n;
+}
+
+/* Matrices of the heads of absorbed latents are one operator of a layer. */
+static double times_of(const struct run *r, const struct dse_op *op)
+{
+    double layers = 0;
+    for (int i = 0; i < r->list.n_attentions; i++) {
+        const struct dse_attention *a = &r->list.attention[i];
+        if (a->values_in_keys && a->is_draft == op->is_draft) layers += (double)a->layers;
     }
+    return op->is_per_head ? layers : (double)op->repeat;
+}
+
+/* An operator that is none of attention, and what dispatches the experts that it stands for. */
+static void add_operator(struct run *r, int i, enum place place)
+{
+    const struct dse_op *op = &r->list.op[i];
+    const bool linear = op->kind == DSE_OP_LINEAR, recurrence = op->kind == DSE_OP_RECURRENCE;
+    const bool experts = linear && r->closed.op.is_expert[i] > 0 && r->closed.all_experts == 0 && !op->is_draft;
+    const enum place own = linear && r->closed.op.is_afterwards[i] == 0 ? PROJECTING : AFTERWARDS;
+    if (own != place || op->kind == DSE_OP_COLLECTIVE || op->in_attention) return;
+    if (linear)
+        add_node(r, (struct node){.name = "expert_dispatch",
+                                  .place = place,
+                                  .experts = experts,
+                                  .waits = true,
+                                  .times = times_of(r, op),
+                                  .time_s = r->call.op.dispatching_s[i],
+                                  .seen = &r->seen.op.dispatching_s[i]});
+    const bool loads = linear || recurrence;
+    add_node(r, (struct node){.name = op->name,
+                              .place = place,
+                              .once = linear && r->closed.op.is_head[i] > 0 && !op->is_draft,
+                              .experts = experts,
+                              .times = times_of(r, op),
+                              .time_s = r->call.op.time_s[i],
+                              .load_s = loads ? r->call.op.load_s[i] : 0,
+                              .compute_s = r->call.op.compute_s[i],
+                              .bytes = loads ? r->call.op.moved_bytes[i] : 0,
+                              .seen = &r->seen.op.time_s[i]});
+}
+
+static void add_memory_node(struct run *r, enum place place, const char *name, double times, double time_s, double *seen)
+{
+    add_node(r, (struct node){.name = name, .place = place, .times = times, .time_s = time_s, .seen = seen});
+}
+
+static void add_product(struct run *r, const char *name, double times, const double *time_compute_load_bytes, double *seen)
+{
+    const double *n = time_compute_load_bytes;
+    add_node(r, (struct node){.name = name,
+                              .place = ATTENDING,
+                              .times = times,
+                              .time_s = n[0],
+                              .compute_s = n[1],
+                              .load_s = n[2],
+                              .bytes = n[3],
+                              .seen = seen});
+}
+
+/* A kind of attention: in a layer, new rows are transposed and joined with the cache as soon as the projection has made them. */
+static void add_attention(struct run *r, int i, enum place place)
+{
+    const struct ane_events_reads *c = &r->closed;
+    struct ane_seen_gives *to = &r->seen;
+    const double times = (double)r->list.attention[i].layers;
+    if (place == JOINING_ROWS) {
+        add_memory_node(r, place, "transpose", times, c->group.transpose_s[i], &to->group.transpose_s[i]);
+        add_memory_node(r, place, "concat", times, c->group.concat_s[i], &to->group.concat_s[i]);
+        add_memory_node(r, place, "copy", times, c->group.copy_s[i], &to->group.copy_s[i]);
+    } else if (place == ATTENDING) {
+        const double scores[] = {c->group.scores_s[i], c->group.scores_compute_s[i], c->group.scores_load_s[i],
+                                 c->group.scores_bytes[i]},
+                     values[] = {c->group.values_s[i], c->group.values_compute_s[i], c->group.values_load_s[i],
+                                 c->group.values_bytes[i]},
+                     softmax[] = {c->group.softmax_s[i], c->group.softmax_s[i], 0, 0};
+        add_product(r, "attention_scores", times, scores, &to->group.scores_s[i]);
+        add_product(r, "softmax", times, softmax, &to->group.softmax_s[i]);
+        add_product(r, "attention_values", times, values, &to->group.values_s[i]);
+    } else if (place == ADDING_PARTS) {
+        add_memory_node(r, place, "partial_sums", times, c->group.sum_s[i], &to->group.sum_s[i]);
+        add_memory_node(r, place, "counts", times, c->group.count_s[i], &to->group.count_s[i]);
+    }
+}
+
+static void add_nodes(struct run *r, enum place place)
+{
+    for (int i = 0; i < r->list.n; i++) add_operator(r, i, place);
+    for (int i = 0; i < r->list.n_attentions; i++) add_attention(r, i, place);
+    if (place == JOINING_ROWS) add_memory_node(r, place, "reshape", r->closed.layers, r->closed.reshape_s, &r->seen.reshape_s);
+    if (place == AFTERWARDS)
+        add_node(r, (struct node){.name = "draft_dispatch",
+                                  .place = place,
+                                  .waits = true,
+                                  .times = r->closed.draft_tokens,
+                                  .time_s = r->closed.draft_dispatch_s,
+                                  .seen = &r->seen.draft_dispatch_s});
 }
 
 /* How often a node is done in a layer: kinds of layers, and those of drafts, are spread evenly over the program. */
 static int64_t times_in_layer(const struct run *r, const struct node *n, int64_t layer)
 {
-    const int64_t times = (int64_t)n->op->times;
+    const int64_t times = (int64_t)n->times;
     return (layer + 1) * times / r->layers - layer * times / r->layers;
 }
 
 /* The nth time that a node is done. */
 static void add_stop(struct run *r, int node, int64_t layer, int64_t nth)
 {
-    const bool drawn = r->node[node].op->experts && r->share;
+    const bool drawn = r->node[node].experts && r->share;
     r->stop[r->count++] = stop_of(r, node, layer, drawn ? r->share[nth % r->shares] : 1);
 }
 
 static void add_stops(struct run *r)
 {
-    r->layers = (int64_t)r->call->shape.layers;
+    r->layers = (int64_t)r->closed.layers;
     size_t stops = 0;
-    for (int i = 0; i < r->nodes; i++) stops += (size_t)r->node[i].op->times;
+    for (int i = 0; i < r->nodes; i++) stops += (size_t)r->node[i].times;
     r->stop = dse_sim_alloc(r->sim, stops, sizeof *r->stop);
     for (int64_t layer = 0; layer < r->layers; layer++)
         for (int i = 0; i < r->nodes; i++)
-            for (int64_t n = r->node[i].op->once ? 0 : times_in_layer(r, &r->node[i], layer); n > 0; n--)
-                add_stop(r, i, layer, (layer + 1) * (int64_t)r->node[i].op->times / r->layers - n);
+            for (int64_t n = r->node[i].once ? 0 : times_in_layer(r, &r->node[i], layer); n > 0; n--)
+                add_stop(r, i, layer, (layer + 1) * (int64_t)r->node[i].times / r->layers - n);
     for (int i = 0; i < r->nodes; i++)
-        if (r->node[i].op->once) add_stop(r, i, -1, 0);
+        if (r->node[i].once) add_stop(r, i, -1, 0);
 }
 
-/* In a layer, new rows are transposed and joined with the cache as soon as the projection has made them. */
 static void build_graph(struct run *r)
 {
-    for (int place = ANE_PROJECTING; place <= ANE_AFTERWARDS; place++) add_nodes(r, (enum ane_place)place, false);
-    add_nodes(r, ANE_AFTERWARDS, true);
+    for (int place = PROJECTING; place <= AFTERWARDS; place++) add_nodes(r, (enum place)place);
     add_stops(r);
 }
 
@@ -146,7 +250,7 @@ static void engine_is(struct run *r, enum dse_state state, const char *label, in
 
 static double slide_dispatch_s(const struct run *r)
 {
-    return (double)r->p->slide_programs * r->p->dispatch_us / DSE_US_PER_S;
+    return r->closed.slide_programs * r->closed.dispatch_us / DSE_US_PER_S;
 }
 
 static void start_slide(struct run *r)
@@ -161,22 +265,21 @@ static void start_slide(struct run *r)
 static void start_host(struct run *r)
 {
     dse_resource_state(r->sim, r->host, DSE_BUSY, "sampling", -1);
-    dse_sim_at(r->sim, dse_sim_now(r->sim) + ps_of(r, r->p->host_gap_us / DSE_US_PER_S), r->actor, SAMPLED);
+    dse_sim_at(r->sim, dse_sim_now(r->sim) + ps_of(r, r->closed.host_gap_us / DSE_US_PER_S), r->actor, SAMPLED);
     r->slide_done = !r->with_slide;
-    if (r->with_slide && r->p->slide == ANE_HIDDEN) start_slide(r);
+    if (r->with_slide && r->closed.is_hidden > 0) start_slide(r);
 }
 
 /* E22: other stages send at the same time; what this one gets is there when its own is gone. */
 static void end_call(struct run *r)
 {
-    r->call_s = r->engine_s;
     engine_is(r, DSE_IDLE, NULL, -1);
-    if (r->call->send_s <= 0) {
+    if (r->closed.send_s <= 0) {
         start_host(r);
         return;
     }
     dse_resource_state(r->sim, r->links, DSE_BUSY, "next_stage", -1);
-    dse_sim_at(r->sim, dse_sim_now(r->sim) + ps_of(r, r->call->send_s), r->actor, SENT);
+    dse_sim_at(r->sim, dse_sim_now(r->sim) + ps_of(r, r->closed.send_s), r->actor, SENT);
 }
 
 static void end_sending(struct run *r)
@@ -188,19 +291,19 @@ static void end_sending(struct run *r)
 static void start_program(struct run *r)
 {
     engine_is(r, DSE_STALL_INPUT, "dispatch", r->program);
-    after(r, r->p->dispatch_us / DSE_US_PER_S, DISPATCHED);
+    after(r, r->closed.dispatch_us / DSE_US_PER_S, DISPATCHED);
 }
 
 /* The next node of the program; or the next program; or the end of the call. Programs share out the nodes evenly, in order.
  * Waiting for an operator's tiles and computing them take turns; the timeline has one after the other. */
 static void go_on(struct run *r)
 {
-    int64_t end = (r->program + 1) * r->count / r->p->programs;
+    int64_t end = (r->program + 1) * r->count / (int64_t)r->closed.programs;
     if (r->next < end) {
         const struct stop *s = &r->stop[r->next];
-        engine_is(r, DSE_STALL_INPUT, node_at(r, r->next)->op->name, s->layer);
+        engine_is(r, DSE_STALL_INPUT, node_at(r, r->next)->name, s->layer);
         after(r, s->time_s - s->working_s, ARRIVED);
-    } else if (++r->program < r->p->programs) {
+    } else if (++r->program < (int64_t)r->closed.programs) {
         start_program(r);
     } else {
         end_call(r);
@@ -210,13 +313,13 @@ static void go_on(struct run *r)
 static void compute(struct run *r)
 {
     const struct stop *s = &r->stop[r->next];
-    engine_is(r, DSE_BUSY, node_at(r, r->next)->op->name, s->layer);
+    engine_is(r, DSE_BUSY, node_at(r, r->next)->name, s->layer);
     after(r, s->working_s, COMPUTED);
 }
 
 static void end_node(struct run *r)
 {
-    r->op_s[node_at(r, r->next)->index] += r->stop[r->next].time_s;
+    r->op_s[r->stop[r->next].node] += r->stop[r->next].time_s;
     r->next++;
     go_on(r);
 }
@@ -225,13 +328,13 @@ static void end_sampling(struct run *r)
 {
     r->host_done = true;
     dse_resource_state(r->sim, r->host, DSE_IDLE, NULL, -1);
-    if (r->with_slide && r->p->slide == ANE_EXPOSED) start_slide(r);
+    if (r->with_slide && r->closed.is_hidden == 0) start_slide(r);
 }
 
 static void slide_rows(struct run *r)
 {
     engine_is(r, DSE_BUSY, "slide", -1);
-    after(r, r->slide->time_s - slide_dispatch_s(r), SLID);
+    after(r, r->closed.slide_s - slide_dispatch_s(r), SLID);
 }
 
 static void act(struct dse_sim *sim, void *object, uint32_t event)
@@ -260,7 +363,7 @@ static bool run_period(struct run *r, bool with_slide)
     r->engine_s = 0;
     r->next = r->program = 0;
     r->host_done = r->slide_done = false;
-    for (int i = 0; i < ANE_OPS_MAX; i++) r->op_s[i] = 0;
+    memset(r->op_s, 0, sizeof r->op_s);
     start_program(r);
     return dse_sim_run(r->sim);
 }
@@ -268,78 +371,99 @@ static bool run_period(struct run *r, bool with_slide)
 /* ---- the point --------------------------------------------------------------------------------------------------------------- */
 
 /* E13: whole slides of a generation; in the mean of all places that a token can have in its block, 1 / Q of one. */
-static double slides_per_token(const struct run *r)
+static double slides_of_call(const struct run *r)
 {
-    double generate = (double)r->p->request.generate, rows = r->call->shape.rows;
-    if (r->p->slide_each == ANE_EACH_CALL) return 1;
-    if (r->p->workload.speculation.draft_tokens > 0) return r->slide->per_generate_call;
-    if (generate == 0 || dse_sim_ideal(r->sim, DSE_IDEAL_DRAWS)) return 1 / rows;
+    const double generate = r->closed.generate, rows = r->closed.rows_q;
+    if (r->closed.each_call > 0 || r->closed.draft_tokens > 0 || generate == 0 || dse_sim_ideal(r->sim, DSE_IDEAL_DRAWS))
+        return r->closed.slides_call;
     return (double)(int64_t)(generate / rows) / generate;
 }
 
 /* What the periods took, in place of what E4 and E6 say. */
-static bool take_times(struct run *r, struct ane_call *call, struct ane_slide_run *slide)
+static bool take_times(struct run *r)
 {
     if (!run_period(r, false)) return false;
-    dse_ps alone = r->period;
-    for (int i = 0; i < call->n_ops; i++) call->op[i].time_s = r->op_s[i];
-    call->time_s = r->call_s;
-    if (slide->bytes == 0) return true;
+    const dse_ps alone = r->period;
+    for (int i = 0; i < r->nodes; i++) *r->node[i].seen = r->op_s[i];
+    if (r->closed.slide_bytes == 0) return true;
     if (!run_period(r, true)) return false;
-    slide->exposed_s = seconds_of(r, r->period - alone);
-    slide->per_generate_call = slides_per_token(r);
+    r->seen.exposed_s = seconds_of(r, r->period - alone);
+    r->seen.slides_call = slides_of_call(r);
     return true;
 }
 
-/* Of a stage. */
-static int64_t expert_layers(const struct ane_params *p)
+/* Layers of a stage that have experts. */
+static int64_t expert_layers(const struct run *r, const struct dse_llm *llm)
 {
-    const struct dse_llm *llm = p->workload.llm;
     int64_t layers = 0;
     for (size_t i = 0; i < llm->n_kinds; i++)
         if (llm->kinds[i].ffn == DSE_FFN_EXPERTS) layers += llm->kinds[i].layers;
-    return (int64_t)dse_ceil((double)layers / ane_stages(p));
+    return (int64_t)dse_ceil((double)layers / r->closed.stages);
 }
 
-/* E18: experts with work, where not all are computed. */
-static void draw_experts(struct run *r, struct ane_call *call, const struct ane_shape *shape)
+/* Experts with work in a layer of a call, a mean over the layers of the draw. */
+static double experts_drawn(const struct dse_workload *rows, const struct dse_draw *draw, struct dse_oplist *list)
 {
-    const struct ane_params *p = r->p;
-    const struct dse_draw draw = dse_draw_of(r->sim, 0, expert_layers(p));
-    if (draw.layers == 0 || p->expert_dispatch == ANE_ALL_EXPERTS) {
-        ane_call_init(call, p, shape);
-        return;
-    }
+    dse_workload_expand_drawn(rows, -1, draw, list);
+    for (int i = 0; i < list->n; i++)
+        if (list->op[i].role == DSE_ROLE_EXPERT_UP) return list->op[i].copies;
+    return 0;
+}
+
+/* E18: experts with work, where not all are computed: of the call, and over their mean in each layer. */
+static void draw_experts(struct run *r, const struct dse_workload *w, double *experts)
+{
+    const struct dse_draw draw = dse_draw_of(r->sim, 0, expert_layers(r, w->llm));
+    memcpy(experts, r->closed.op.experts, sizeof r->closed.op.experts);
+    if (draw.layers == 0 || r->closed.all_experts > 0) return;
+    struct dse_workload rows = *w; /* a sequence of each row that is computed, in each pass of a stage */
+    rows.phase = DSE_DECODE;
+    rows.batch = (int64_t)(r->closed.computed * r->closed.stages);
+    rows.data_parallel = 1;
+    rows.context = (int64_t)r->closed.rows_k;
+    rows.context_spread = 0;
+    rows.chunk_tokens = rows.speculation.draft_tokens = 0;
+    struct dse_oplist *list = dse_sim_alloc(r->sim, 1, sizeof *list);
     double *share = dse_sim_alloc(r->sim, (size_t)draw.layers, sizeof *share);
-    r->shares = ane_llms_shares(p, shape, &draw, share);
+    const double mean = experts_drawn(&rows, &draw, list);
+    for (int64_t layer = 0; layer < draw.layers; layer++)
+        share[layer] = experts_drawn(&rows, &(struct dse_draw){draw.seed, draw.layer + layer, 1}, list) / mean;
     r->share = share;
-    ane_call_drawn(call, p, shape, &draw);
+    r->shares = draw.layers;
+    for (int i = 0; i < r->list.n; i++)
+        if (r->list.op[i].kind == DSE_OP_LINEAR && r->closed.op.is_expert[i] > 0) experts[i] = mean;
 }
 
-bool ane_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+/* The equations, with experts as drawn; what is seen is theirs as long as nothing else is. */
+static void read_equations(struct run *r, struct dse_closed *closed)
 {
-    const struct ane_params *p = params;
-    struct ane_request request = ane_request_of(p);
-    struct ane_shape shape;
-    struct ane_call call;
+    struct ane_call_gives *given = dse_sim_alloc(r->sim, 1, sizeof *given);
+    const struct ane_events_reads *c = &r->closed;
+    dse_closed_operators(closed, &r->list);
+    dse_closed_run(dse_closed_at(closed, &ane_events, NULL), NULL, &r->closed);
+    dse_sim_seed(r->sim, (uint64_t)c->seed);
+    draw_experts(r, dse_closed_workload(closed), given->op.experts);
+    dse_closed_run(dse_closed_at(closed, &ane_call, NULL), given, &r->call);
+    r->seen.exposed_s = c->exposed_s;
+    r->seen.slides_call = c->slides_call;
+    memcpy(r->seen.op.experts, given->op.experts, sizeof r->seen.op.experts);
+    memcpy(r->seen.op.time_s, r->call.op.time_s, sizeof r->seen.op.time_s);
+}
+
+bool ane_simulate(struct dse_closed *closed, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+{
     struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
-    *r = (struct run){.sim = sim, .p = p};
-    dse_sim_seed(sim, (uint64_t)p->seed);
-    ane_shape_init(&shape, p, (double)p->query_rows, request.kept);
-    draw_experts(r, &call, &shape);
-    const struct ane_call closed = call;
-    struct ane_slide_run slide = ane_slide_of(p, &call);
-    const struct ane_slide_run closed_slide = slide;
-    r->call = &closed;
-    r->slide = &closed_slide;
-    r->unit = dse_run_unit(call.time_s + slide.time_s);
+    memset(r, 0, sizeof *r);
+    r->sim = sim;
+    read_equations(r, closed);
+    r->unit = dse_run_unit(r->call.call_s + r->closed.slide_s);
     r->actor = dse_sim_actor(sim, act, r);
     r->engine = dse_resource(sim, NULL, "engine");
     r->host = dse_resource(sim, NULL, "host");
-    if (call.send_s > 0) r->links = dse_resource(sim, NULL, "links");
+    if (r->closed.send_s > 0) r->links = dse_resource(sim, NULL, "links");
     build_graph(r);
-    if (!take_times(r, &call, &slide)) return false;
+    if (!take_times(r)) return false;
     dse_sim_note(sim, "operators_a_call", "", (double)r->count);
-    ane_fill(p, &call, &slide, metrics, breakdown);
+    dse_closed_report(dse_closed_at(closed, &ane_seen, NULL), &r->seen, metrics, breakdown);
     return true;
 }

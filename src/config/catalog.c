@@ -120,6 +120,11 @@ const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_DRAFTS] = {dse_drafts_fields, sizeof(struct dse_drafts), NULL},
 };
 
+const struct dse_param *catalog_kind_fields(enum dse_kind kind)
+{
+    return entry_kinds[kind].fields;
+}
+
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry)
 {
     struct entry_list *list = &c->lists[kind];

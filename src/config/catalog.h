@@ -40,6 +40,9 @@ const struct dse_entry *catalog_at(const struct catalog *c, enum dse_kind kind, 
 struct schema;
 const struct schema *catalog_fields(const struct catalog *c, enum dse_kind kind);
 
+/* The rows of those fields; NULL of kinds without. */
+const struct dse_param *catalog_kind_fields(enum dse_kind kind);
+
 /* Is this kind kept in TOML, so that an entry can be written? */
 bool catalog_has_toml(enum dse_kind kind);
 /* Does the entry say nothing of this field? */

@@ -137,6 +137,7 @@ POINT(plain)
 {
     NO_ARGUMENTS;
     ret[0] = !dse_workload_unknown(g->workload, PLAIN);
+    ret[1] = dse_llm_is_plain(g->workload->llm);
 }
 
 /* Nothing that makes it another one comes and goes between the ends of a part. */
@@ -144,6 +145,7 @@ BOX(plain_box)
 {
     NO_ARGUMENTS;
     ret[0] = hull(!dse_workload_unknown(&g->part->lo, PLAIN), !dse_workload_unknown(&g->part->hi, PLAIN));
+    ret[1] = range_of(dse_llm_is_plain(g->part->lo.llm));
 }
 
 POINT(row)
@@ -178,6 +180,26 @@ BOX(footprint_at_box)
     const bool odd = a[0].none || !(a[0].lo >= 0);
     ret[0] =
         hull(footprint_with(&g->part->least, odd ? 0 : a[0].lo), footprint_with(&g->part->most, odd ? (double)INFINITY : a[0].hi));
+}
+
+/* Rows of a step that choose among the routed experts. */
+static bool is_rows(double rows)
+{
+    return rows >= 0 && rows <= positions_most;
+}
+
+POINT(experts)
+{
+    ret[0] = is_rows(a[0]) ? dse_experts_at_work(g->workload, a[0]) : (double)NAN;
+}
+
+/* They grow with the rows. Loads of a power law of which the exponent varies are not known to do one thing. */
+BOX(experts_box)
+{
+    const bool alike = g->part->lo.routing_exponent == g->part->hi.routing_exponent || g->part->lo.routing != DSE_ROUTING_POWER_LAW;
+    ret[0] = range_unknown;
+    if (alike && !a[0].none && is_rows(a[0].lo) && is_rows(a[0].hi))
+        ret[0] = hull(dse_experts_at_work(&g->part->lo, a[0].lo), dse_experts_at_work(&g->part->hi, a[0].hi));
 }
 
 /* ---- the memory ------------------------------------------------------------------------------------------------------------- */
@@ -863,7 +885,8 @@ enum {
     P_INEXACT,
     P_INEXACT_SCORE,
     P_EXP2_SWEPT,
-    P_ROTATION
+    P_ROTATION,
+    P_EXPERTS
 };
 
 #define CHOSEN(name, which) \
@@ -889,7 +912,7 @@ const struct primitive primitives[] = {
     [P_CHIPS] = {{NULL}, OF_WORKLOAD, 1, chips, chips_box},
     [P_PASSES] = {{NULL}, OF_WORKLOAD, 1, passes, passes_box},
     [P_FOOTPRINT] = {{NULL}, OF_WORKLOAD, 1, footprint, footprint_box},
-    [P_PLAIN] = {{NULL}, OF_WORKLOAD, 1, plain, plain_box},
+    [P_PLAIN] = {{NULL}, OF_WORKLOAD, 2, plain, plain_box},
     [P_ROW] = {{NULL}, OF_WORKLOAD, 1, row, row_box},
     [P_FOOTPRINT_AT] = {{"1"}, OF_WORKLOAD, 1, footprint_at, footprint_at_box},
     [P_PEAK] = {{NULL}, OF_MEMORY, 1, peak, peak_box},
@@ -917,6 +940,7 @@ const struct primitive primitives[] = {
     [P_QUALITY] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 3, quality, quality_box},
     [P_SCORE] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 2, score, score_box},
     [P_SRAM_RANGE] = {{"@srams"}, 0, 2, sram_range, sram_range_box},
+    [P_EXPERTS] = {{"1"}, OF_WORKLOAD, 1, experts, experts_box},
     [P_SRAM_BEYOND] = {{"@technologies", "m"}, 0, 1, sram_beyond, sram_beyond_box},
     [P_CACHE_STEP] = {{NULL}, OF_WORKLOAD | OF_CACHE, 5, cache_step, cache_step_box},
     [P_INEXACT] = {{"1", "1", "1", "1"}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 3, inexact, inexact_box},
@@ -932,6 +956,7 @@ const struct answer answers[] = {
     {"workload.footprint", "B", "weights and KV cache in the memory of the fullest chip", P_FOOTPRINT, 0},
     {"workload.is_plain", "1", "1 for a dense LLM with full attention on one chip, without drafts, chunks or unequal contexts",
      P_PLAIN, 0},
+    {"workload.is_plain_llm", "1", "1 for an LLM with full attention and dense networks in all layers", P_PLAIN, 1},
     {"workload.row", "B", "a key or a value of one position, layer and head", P_ROW, 0},
     {"memory.peak", "B/s", "peak bandwidth", P_PEAK, 0},
     {"memory.rate", "B/s", "bandwidth that long streams reach", P_RATE, 0},
@@ -980,6 +1005,7 @@ const struct answer answers[] = {
     {"cache.task_loss", "1", "lost share of the LLM's own score", P_SCORE, 1, P_INEXACT_SCORE},
     {"technology_sram_beyond", "1", "1 where the area of SRAM is scaled as logic is beyond where both shrank alike, else 0",
      P_SRAM_BEYOND, 0},
+    {"experts_at_work", "1", "routed experts of a chip that have work when `rows` choose among them, as a mean", P_EXPERTS, 0},
     {"cache.read", "1", "positions of the cache that a decode step reads", P_CACHE_STEP, 0},
     {"cache.counted", "1", "(query, key) positions of a query head that the policy counts", P_CACHE_STEP, 1},
     {"cache.pages", "1", "pages that a step reads the bounds of", P_CACHE_STEP, 2},

@@ -149,20 +149,14 @@ static bool bills(const struct step *s, struct dse_bill *lo, struct dse_bill *hi
         chips = dse_iv((double)dse_workload_chips(&s->groups->part->lo), (double)dse_workload_chips(&s->groups->part->hi));
     else if (s->m->totals[TOTAL_CHIPS] < 0)
         chips = dse_iv_of(1);
-    const struct dse_economics *few = s->groups->lo.economics, *many = s->groups->hi.economics;
     const struct dse_fpga *board = point_board(s->m, &s->groups->lo);
     if (isinf(chips.hi) || board != point_board(s->m, &s->groups->hi)) return false;
-    if (board) {
-        *lo = dse_bill_of_boards(few, chips.lo, &board->trade);
-        *hi = dse_bill_of_boards(many, chips.hi, &board->trade);
-        return true;
-    }
     const struct graph_range node = s->totals[TOTAL_NODE];
     const struct dse_interval die = total(s, TOTAL_DIE, 1e6);
-    if (node.none || node.lo != node.hi || isinf(die.hi)) return false;
-    const double nm = nm_of_metres(node.lo);
-    *lo = dse_bill_of_chip(few, chips.lo, die.lo, nm, s->groups->lo.memory);
-    *hi = dse_bill_of_chip(many, chips.hi, die.hi, nm, s->groups->hi.memory);
+    if (!board && (node.none || node.lo != node.hi || (s->m->sold_usd < 0 && isinf(die.hi)))) return false;
+    const double nm = board ? (double)NAN : nm_of_metres(node.lo);
+    *lo = bill_of(s->m, &s->groups->lo, chips.lo, die.lo, nm);
+    *hi = bill_of(s->m, &s->groups->hi, chips.hi, die.hi, nm);
     return true;
 }
 
@@ -222,7 +216,7 @@ static bool bound_part(const struct toml_model *m, const void *lo, const void *h
     b->m = m;
     b->groups = (struct groups_box){groups_of(&m->groups, lo), groups_of(&m->groups, hi), part};
     b->same = groups_same(&b->groups.lo, &b->groups.hi, ~0u);
-    if (m->expands) dse_workload_part_expand(part, -1, -1, &b->least, &b->most);
+    if (m->expands) expand_part(m, part, &b->least, &b->most);
     signature_of(m->expands ? &b->least : NULL, &s);
     b->plan = plan_find_chosen(m, m->expands ? &b->least : NULL, &s, lo);
     b->range = xmalloc(((size_t)b->plan->slots.n + 1) * sizeof *b->range);

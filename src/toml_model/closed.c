@@ -85,7 +85,7 @@ const struct dse_sampling *dse_closed_sampling(const struct dse_closed *c)
 
 void dse_closed_operators(const struct dse_closed *c, struct dse_oplist *ret)
 {
-    dse_workload_expand(dse_closed_workload(c), ret);
+    expand(c->m, dse_closed_workload(c), ret);
 }
 
 /* ---- making ready ------------------------------------------------------------------------------------------------------------ */

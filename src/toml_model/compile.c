@@ -122,6 +122,9 @@ static struct term cycle(struct compiling *c, const struct formula_node *n, int 
 struct term compile_use(struct compiling *c, const struct formula_node *n, int i)
 {
     if (c->m->equations[i].at_work) return cycle(c, n, i);
+    if (c->m->equations[i].trying)
+        return compile_fail(c, n, "it can be printed, and nothing else",
+                            xasprintf("%s is of another point, which is searched for", c->m->equations[i].name));
     const int context = c->context;
     c->context = 0;
     c->ok = compile(c->m, i, c, c->diags) && c->ok;
@@ -310,6 +313,8 @@ static struct term compare_text(struct compiling *c, const struct formula_node *
     if (field && strcmp(field, "mixer") == 0) return compare_known(c, n, text, INPUT_MIXER);
     if (field && strcmp(field, "name") == 0) return compare_input(c, n, named_input(c->m, INPUT_NAMED, c->domain, text->name), 1);
     const struct field *f = schema_find(&c->m->schema, name->name);
+    if (f && f->type == DSE_TYPE_REF)
+        return compile_may_read(c, name, f) ? compare_input(c, n, entry_name_input(c->m, f, text->name), 1) : term_any;
     if (!f || f->type != DSE_TYPE_ENUM)
         return compile_fail(c, name, NULL, xasprintf("%s is not a choice: a string cannot be compared with it", name->name));
     if (!compile_may_read(c, name, f)) return term_any;

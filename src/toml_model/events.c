@@ -143,7 +143,7 @@ static struct toml_model *variant_new(const struct toml_model *m, const char *na
     v->inputs = NULL;
     v->n_inputs = v->terms = 0;
     v->varying = (struct reach){0};
-    v->check = v->beyond = (struct conditions){0}; /* nobody asks it */
+    v->check = v->beyond = v->unmeasured = (struct conditions){0}; /* nobody asks it */
     v->n_shown = 0;
     v->expands = m->groups.has[GROUP_WORKLOAD];
     graph_init(&v->graph);

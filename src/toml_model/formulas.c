@@ -87,13 +87,47 @@ static int named(struct toml_model *m, const struct toml_node *key, struct equat
 
 /* ---- sections ---------------------------------------------------------------------------------------------------------------- */
 
+/* trying = "query_rows", step, shares, least: the equation of the best point. */
+static bool read_trying(struct toml_model *m, const struct toml_node *key, int equation, struct diags *diags)
+{
+    static const char *const keys[] = {"step", "shares", "least"};
+    const struct toml_doc *doc = m->equations[equation].file;
+    const char *name = string_of(doc, key, "trying", diags);
+    const struct field *f = name ? schema_find(&m->schema, name) : NULL;
+    int of[sizeof keys / sizeof *keys];
+    if (!f || !field_is_number(f) || group_of_param(m, f->offset) != GROUPS)
+        return diags_input(diags, toml_loc(doc, toml_get(key, "trying")), doc->text, NULL,
+                           "%s: other values are tried of a number among the model's own parameters", key->key);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const struct toml_node *n = toml_get(key, keys[i]);
+        if (!n)
+            return diags_input(diags, toml_key_loc(doc, key), doc->text, "trying, least, step, shares",
+                               "%s: what is tried has no %s", key->key, keys[i]);
+        struct equation e = {.file = doc,
+                             .name = xasprintf("%s of %s", keys[i], key->key),
+                             .domain = DOMAIN_NONE,
+                             .loc = toml_key_loc(doc, n),
+                             .has_measure = n != toml_get(key, "least"),
+                             .measure = {.scale = 1}};
+        of[i] = read_equation(m, e, n, diags);
+        if (of[i] < 0) return false;
+    }
+    struct trying *t = xcalloc(1, sizeof *t);
+    *t = (struct trying){f, of[0], of[1], of[2]};
+    m->equations[equation].trying = t;
+    return true;
+}
+
 static bool read_equations(struct toml_model *m, const struct toml_doc *doc, struct diags *diags)
 {
-    static const char *const keys[] = {"is", "doc", "source"};
+    static const char *const keys[] = {"is", "doc", "source", "trying", "step", "shares", "least"};
     const struct toml_node *t = toml_expect(doc, &doc->root, "equations", TOML_TABLE, diags);
     bool ok = t || !toml_get(&doc->root, "equations");
-    for (size_t i = 0; t && i < t->n; i++)
-        ok = named(m, &t->children[i], (struct equation){.file = doc, .domain = DOMAIN_NONE}, keys, 3, diags) >= 0 && ok;
+    for (size_t i = 0; t && i < t->n; i++) {
+        const struct toml_node *key = &t->children[i];
+        const int e = named(m, key, (struct equation){.file = doc, .domain = DOMAIN_NONE}, keys, sizeof keys / sizeof *keys, diags);
+        ok = e >= 0 && (!toml_get(key, "trying") || read_trying(m, key, e, diags)) && ok;
+    }
     return ok;
 }
 
@@ -308,6 +342,9 @@ static bool read_step(struct toml_model *m, struct diags *diags)
         ok = diags_input(diags, toml_loc(m->doc, t), m->doc->text, "tokens = \"...\", or uses = [\"workload\"]",
                          "[step] does not say how many tokens it yields");
     const bool bill = toml_get(t, "die") != NULL;
+    if (m->sold_usd >= 0 && (bill || !toml_get(t, "node")))
+        ok = diags_input(diags, toml_loc(m->doc, t), m->doc->text, "node = \"5 [nm]\", and no die",
+                         "a chip that is sold in a computer has a node, and the die that the book of costs says");
     if (bill && !(m->groups.has[GROUP_ECONOMICS] && m->groups.has[GROUP_MEMORY] && toml_get(t, "node")))
         ok = diags_input(diags, toml_loc(m->doc, toml_get(t, "die")), m->doc->text,
                          "uses = [..., \"memory\", \"economics\"] and node",
@@ -467,9 +504,9 @@ static bool read_parts(struct toml_model *m, struct diags *diags)
 bool read_formulas(struct toml_model *m, struct diags *diags)
 {
     static const char *const sections[] = {
-        "include",  "model",  "parameters", "defaults",       "tables", "functions", "equations", "for",
-        "check",    "beyond", "step",       "metrics",        "parts",  "causes",    "trends",    "claims",
-        "machines", "cases",  "accounting", "contradictions", "events", "arithmetic"};
+        "include",  "model",  "parameters", "defaults",       "tables", "functions",  "equations",  "for",
+        "check",    "beyond", "step",       "metrics",        "parts",  "causes",     "trends",     "claims",
+        "machines", "cases",  "accounting", "contradictions", "events", "arithmetic", "unmeasured", "refuse"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
     for (int i = 0; i <= m->includes.n; i++) {
         const struct toml_doc *doc = i < m->includes.n ? m->includes.docs[i] : m->doc;
@@ -480,8 +517,11 @@ bool read_formulas(struct toml_model *m, struct diags *diags)
     ok = read_autos(m, diags) && ok;
     ok = read_loops(m, diags) && ok;
     ok = read_metrics(m, diags) && ok;
+    ok = read_conditions(m, "refuse", &m->check, diags) && ok;
+    m->n_refuse = m->check.n;
     ok = read_conditions(m, "check", &m->check, diags) && ok;
     ok = read_conditions(m, "beyond", &m->beyond, diags) && ok;
+    ok = read_conditions(m, "unmeasured", &m->unmeasured, diags) && ok;
     ok = read_causes(m, diags) && ok;
     ok = read_arithmetic(m, diags) && ok;
     ok = read_step(m, diags) && ok;

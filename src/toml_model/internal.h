@@ -36,10 +36,11 @@ extern const char *const domain_names[DOMAINS + 1]; /* "linear", ..., NULL */
 
 /* A number that formulas read and no formula makes: an input of the graph, whose `what` is its place in the list. */
 enum input_kind {
-    INPUT_FIELD,   /* a parameter */
-    INPUT_ENTRY,   /* a field of the catalog entry that a parameter names */
-    INPUT_POLICY,  /* a trait of the policy of eviction, which is a choice */
-    INPUT_NUMBER,  /* a constant of a formula, in a model whose constants are open */
+    INPUT_FIELD,       /* a parameter */
+    INPUT_ENTRY,       /* a field of the catalog entry that a parameter names */
+    INPUT_ENTRY_NAMED, /* 1 where a parameter names the entry `text` of its catalog, else 0 */
+    INPUT_POLICY,      /* a trait of the policy of eviction, which is a choice */
+    INPUT_NUMBER,      /* a constant of a formula, in a model whose constants are open */
     INPUT_AUTO,    /* of a parameter that may be "auto": 1; at the lower end of a box 0 where it is what its formula gives there */
     INPUT_GIVEN,   /* of a variant: a number that the event level gives in place of an equation */
     INPUT_ELEMENT, /* a field of the operator that a loop is at; from here on all are of an element */
@@ -56,7 +57,7 @@ struct input {
     size_t offset, ref; /* in the parameters, the element, the policy or the struct of given numbers; FIELD, ENTRY, POLICY: of
                            the parameter */
     enum domain domain; /* ELEMENT and behind: DOMAIN_ATTENTION, or DOMAIN_OPERATORS for all kinds of them */
-    char *text;         /* NAMED, ROLE, MIXER */
+    char *text;         /* NAMED, ROLE, MIXER, ENTRY_NAMED */
     double number;      /* NUMBER */
 };
 
@@ -79,6 +80,13 @@ struct auto_number {
     int n_steps;
 };
 
+/* Of an equation that is printed: it is that of the point with another value of a parameter, of those that are tried, where `least`
+ * is least. The numbers are equations. */
+struct trying {
+    const struct field *parameter;
+    int step, shares, least; /* multiples of `step` are tried, and `shares` over 1, 2, ..., rounded up to one */
+};
+
 enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
 
 /* A named number that a formula gives. */
@@ -98,6 +106,7 @@ struct equation {
     const char *unit, *doc; /* doc: or NULL */
     const char *source;     /* of [equations] and [metrics]; "" */
     int node;               /* of the model's graph */
+    struct trying *trying;  /* or NULL */
     bool is_given;          /* of a variant: the node is an input, in place of the formula */
 };
 
@@ -273,10 +282,14 @@ struct toml_model {
     int n_reaches;
     struct context *contexts; /* while formulas are compiled */
     int n_contexts;
-    int n_unknowns; /* of solve() */
-    bool expands;   /* a formula reads the operators of the step */
+    int n_unknowns;         /* of solve() */
+    bool expands;           /* a formula reads the operators of the step */
+    int sold_usd, sold_mm2; /* constants of the book of costs: of the computer that the chip is sold in, and of its die; or -1 */
+    bool of_rows;           /* these are of one row: dse_workload_expand_row */
 
     struct conditions check, beyond;          /* what refuses a point; what its numbers take from beyond what was measured */
+    int n_refuse;                             /* of check: what is asked before the groups are */
+    struct conditions unmeasured;             /* why nobody knows what the output is worth */
     struct part_limit causes[DSE_CAUSES_MAX]; /* of energy: joules */
     int n_causes;
     bool off_by_eviction; /* without eviction nothing depends on what it alone reads */
@@ -319,6 +332,8 @@ int find_input(struct toml_model *m, const char *name);
 int element_input(struct toml_model *m, enum domain domain, const char *field);
 /* The input that is 1 where an element has that name, or (INPUT_ROLE) role, or (INPUT_MIXER) mixer. */
 int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
+/* The input that is 1 where the parameter names that entry. */
+int entry_name_input(struct toml_model *m, const struct field *f, const char *text);
 /* The input of a constant that stands there, made if need be, of an open model. `in`: where it stands. */
 int number_input(struct toml_model *m, const struct formula *f, const struct formula_node *n, const char *in);
 /* The input INPUT_AUTO of a parameter. */
@@ -385,6 +400,19 @@ struct plan {
     int *reads;                    /* node by number, and by 1 + element; 0: of none; -1: there is none */
     struct program fixed, depends; /* what they need and does not depend on given numbers; then what does */
 };
+/* The operators that the model's loops run over; of a part of a box those at both ends. */
+static inline void expand(const struct toml_model *m, const struct dse_workload *w, struct dse_oplist *ret)
+{
+    (m->of_rows ? dse_workload_expand_row : dse_workload_expand)(w, ret);
+}
+static inline void expand_part(const struct toml_model *m, const struct dse_workload_part *part, struct dse_oplist *ret_least,
+                               struct dse_oplist *ret_most)
+{
+    if (m->of_rows)
+        dse_workload_part_expand_row(part, ret_least, ret_most);
+    else
+        dse_workload_part_expand(part, -1, -1, ret_least, ret_most);
+}
 /* What of a list of operators decides which plan it is. */
 struct signature {
     int n;
@@ -432,15 +460,16 @@ double point_workload_input(const struct toml_model *m, int what, const struct d
 
 /* The board that is bought at a point; NULL: the bill is of dies. */
 const struct dse_fpga *point_board(const struct toml_model *m, const struct groups *g);
-/* Does [step] say what is paid for? */
+/* Is anything paid for? */
 static inline bool has_bill(const struct toml_model *m)
 {
-    return m->board || m->totals[TOTAL_DIE] >= 0;
+    return m->board || m->totals[TOTAL_DIE] >= 0 || m->sold_usd >= 0;
 }
 /* What the groups refuse at a point, before the file's own check; or NULL. */
 const char *point_refusal(const struct toml_model *m, const struct groups *g);
 /* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
 void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret);
+struct dse_bill bill_of(const struct toml_model *m, const struct groups *g, double chips, double die_mm2, double nm);
 /* The same with what is paid for, which does not depend on time and energy; NULL: no bill. */
 struct dse_bill point_bill(const struct toml_model *m, const struct groups *g, const double *totals);
 void point_common_built(const struct toml_model *m, const struct groups *g, const double *totals, const struct dse_bill *bill,

@@ -169,7 +169,7 @@ static void read_elements(struct many_worker *w, const struct block_shape *s)
     const struct plan *p = w->code->plan;
     for (int c = 0; c < s->n; c++) {
         const void *params = params_of(w, s->point_of[c]);
-        dse_workload_expand(read_groups(w, 1 << GROUP_WORKLOAD, s->point_of[c]).workload, &w->ops);
+        expand(w->m, read_groups(w, 1 << GROUP_WORKLOAD, s->point_of[c]).workload, &w->ops);
         for (int i = 0; i < p->n_inputs; i++)
             if (p->inputs[i].element >= 0)
                 w->code->elements[(size_t)i * BLOCK_POINTS_MAX + (size_t)c] = point_input(w->m, &p->inputs[i], params, &w->ops);
@@ -194,10 +194,10 @@ static const double *numbers_of(const struct many_worker *w, int equation, const
     return block_numbers(w->code->block, w->code->plan->equations[equation], ret_shape);
 }
 
-/* The first condition of the file that does not hold. */
-static void fill_reasons(const struct many_worker *w, const struct answers *a)
+/* The first of the file's conditions that does not hold. */
+static void fill_reasons(const struct many_worker *w, const struct answers *a, int from, int to)
 {
-    for (int i = w->m->check.n - 1; i >= 0; i--) {
+    for (int i = to - 1; i >= from; i--) {
         const struct block_shape *s;
         const double *holds = numbers_of(w, w->m->check.list[i].equation, &s);
         bool all = true;
@@ -209,7 +209,7 @@ static void fill_reasons(const struct many_worker *w, const struct answers *a)
     }
 }
 
-/* What the groups refuse comes before. */
+/* What the groups refuse. */
 static void fill_refusals(const struct many_worker *w, const struct answers *a)
 {
     enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_MEMORY | 1 << GROUP_CACHE | 1 << GROUP_LINKS };
@@ -309,19 +309,20 @@ static void run_alike(struct many_worker *w, const struct plan *plan, const stru
 {
     const struct block_source source = {w, read_input, read_groups};
     w->code = find_code(w, plan);
-    if (w->m->expands) read_elements(w, block_shape(w->block, w->reads.of_group[GROUP_WORKLOAD] & block_varying(w->block)));
+    if (w->m->expands) read_elements(w, block_shape(w->block, w->reads.of_operators & block_varying(w->block)));
     block_run(w->code->block, w->block, &source);
     fill_common(w, a);
     fill_own(w, a);
-    fill_reasons(w, a);
+    fill_reasons(w, a, w->m->n_refuse, w->m->check.n); /* what comes first is written last */
     fill_refusals(w, a);
+    fill_reasons(w, a, 0, w->m->n_refuse);
 }
 
 static const struct plan *plan_at(struct many_worker *w, int point)
 {
     const void *params = params_of(w, point);
     struct signature s;
-    if (w->m->expands) dse_workload_expand(read_groups(w, 1 << GROUP_WORKLOAD, point).workload, &w->ops);
+    if (w->m->expands) expand(w->m, read_groups(w, 1 << GROUP_WORKLOAD, point).workload, &w->ops);
     signature_of(w->m->expands ? &w->ops : NULL, &s);
     return plan_find_chosen(w->m, w->m->expands ? &w->ops : NULL, &s, params);
 }
@@ -385,7 +386,7 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     }
 }
 
-/* Axes that the conditions of [beyond] and what [arithmetic] says depend on: of the nodes behind them. */
+/* Axes that the conditions of [beyond] and [unmeasured] and what [arithmetic] says depend on: of the nodes behind them. */
 static uint32_t axes_beyond(const struct many_worker *w)
 {
     const struct toml_model *m = w->m;
@@ -393,6 +394,7 @@ static uint32_t axes_beyond(const struct many_worker *w)
     bool *needed = xcalloc((size_t)m->graph.n + 1, sizeof *needed);
     for (int i = 0; i < m->beyond.n; i++) needed[m->equations[m->beyond.list[i].equation].node] = true;
     for (int i = 0; i < INEXACT_NUMBERS && m->inexact[0] >= 0; i++) needed[m->equations[m->inexact[i]].node] = true;
+    for (int i = 0; i < m->unmeasured.n; i++) needed[m->equations[m->unmeasured.list[i].equation].node] = true;
     for (int i = m->graph.n - 1; i >= 0; i--) {
         const struct graph_node *n = &m->graph.nodes[i];
         if (!needed[i]) continue;

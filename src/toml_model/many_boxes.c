@@ -63,7 +63,7 @@ static uint32_t of_input(void *object, int what, int element)
 {
     const struct box_blocks *b = object;
     const bool of_workload =
-        element < 0 && b->m->inputs[what].kind == INPUT_FIELD && reads_in_group(b->m, GROUP_WORKLOAD, b->m->inputs[what].offset);
+        element >= 0 || (b->m->inputs[what].kind == INPUT_FIELD && reads_in_group(b->m, GROUP_WORKLOAD, b->m->inputs[what].offset));
     return of_workload ? b->reads->of_group[GROUP_WORKLOAD] : b->reads->of_input[what];
 }
 
@@ -187,7 +187,7 @@ static void make_work(struct box_blocks *b, struct work *w, const void *lo, cons
     w->plan = NULL;
     if (box_generates(b->m, lo, hi)) return; /* whose steps have other contexts than the parameters */
     if (b->m->groups.has[GROUP_WORKLOAD] && !is_one_part(b, lo, hi, &w->part)) return;
-    if (b->m->expands) dse_workload_part_expand(&w->part, -1, -1, &b->least, &b->most);
+    if (b->m->expands) expand_part(b->m, &w->part, &b->least, &b->most);
     signature_of(b->m->expands ? &b->least : NULL, &s);
     w->plan = plan_find_chosen(b->m, b->m->expands ? &b->least : NULL, &s, lo);
     if (b->m->expands) read_elements(b, w, lo, hi);

@@ -206,9 +206,10 @@ static const struct {
     const char *name;
     size_t offset;
 } policy_traits[] = {
-    {"cache.keeps_all", offsetof(struct dse_eviction, keeps_all)}, {"cache.counts", offsetof(struct dse_eviction, counts)},
-    {"cache.drained", offsetof(struct dse_eviction, drained)},     {"cache.per_head", offsetof(struct dse_eviction, per_head)},
-    {"cache.selects", offsetof(struct dse_eviction, selects)},     {"cache.scattered", offsetof(struct dse_eviction, scattered)},
+    {"cache.keeps_all", offsetof(struct dse_eviction, keeps_all)},   {"cache.counts", offsetof(struct dse_eviction, counts)},
+    {"cache.drained", offsetof(struct dse_eviction, drained)},       {"cache.per_head", offsetof(struct dse_eviction, per_head)},
+    {"cache.selects", offsetof(struct dse_eviction, selects)},       {"cache.scattered", offsetof(struct dse_eviction, scattered)},
+    {"cache.reads_part", offsetof(struct dse_eviction, reads_part)},
 };
 enum { POLICY_TRAITS = sizeof policy_traits / sizeof *policy_traits };
 
@@ -224,6 +225,22 @@ static int policy_input(struct toml_model *m, const char *name)
                                                .offset = policy_traits[i].offset,
                                                .ref = m->groups.offset[GROUP_CACHE] + offsetof(struct dse_cache, eviction),
                                                .domain = DOMAIN_NONE});
+    return known;
+}
+
+int entry_name_input(struct toml_model *m, const struct field *f, const char *text)
+{
+    char *name = xasprintf("%s == '%s'", f->name, text);
+    const int known = known_input(m, INPUT_ENTRY_NAMED, DOMAIN_NONE, name);
+    if (known < 0)
+        return add_input(m, (struct input){.kind = INPUT_ENTRY_NAMED,
+                                           .name = name,
+                                           .measure = {.scale = 1},
+                                           .type = DSE_TYPE_F64,
+                                           .ref = f->offset,
+                                           .domain = DOMAIN_NONE,
+                                           .text = xstrdup(text)});
+    free(name);
     return known;
 }
 

@@ -45,9 +45,24 @@ static size_t take_room(struct toml_model *m, size_t size)
     return at;
 }
 
+/* The memory as a stream alone: its rate and room, without the timing of its rows. */
+static bool add_stream(struct toml_model *m, const struct toml_node *name, struct diags *diags)
+{
+    if (m->groups.has[GROUP_MEMORY])
+        return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "memory and stream are one group: name one of them");
+    m->groups.has[GROUP_MEMORY] = true;
+    m->groups.offset[GROUP_MEMORY] = take_room(m, group_rows[GROUP_MEMORY].size);
+    add_row(m, (struct dse_param){.type = DSE_TYPE_EMBED,
+                                  .name = group_rows[GROUP_MEMORY].name,
+                                  .offset = m->groups.offset[GROUP_MEMORY],
+                                  .embed = dse_dram_stream_params});
+    return true;
+}
+
 static bool add_group(struct toml_model *m, const struct toml_node *name, struct diags *diags)
 {
     const char *names[GROUPS];
+    if (name->type == TOML_STRING && strcmp(name->string, "stream") == 0) return add_stream(m, name, diags);
     for (int g = 0; g < GROUPS; g++) {
         names[g] = group_rows[g].name;
         if (name->type != TOML_STRING || strcmp(name->string, names[g]) != 0) continue;
@@ -64,7 +79,7 @@ static bool add_group(struct toml_model *m, const struct toml_node *name, struct
     if (name->type != TOML_STRING)
         return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "the name of a group is a string");
     return diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->string, names, GROUPS,
-                         "workload, request, memory, cache, economics, links, events, sampling",
+                         "workload, request, memory, stream, cache, economics, links, events, sampling",
                          "there is no group of parameters \"%s\"", name->string);
 }
 
@@ -100,10 +115,48 @@ static bool read_list(struct toml_model *m, const struct toml_node *table, const
     return ok;
 }
 
+/* operators = "row": those of one row, whatever the step is. */
+static bool read_operators(struct toml_model *m, const struct toml_node *t, struct diags *diags)
+{
+    static const char *const names[] = {"row", "step"};
+    const char *given = string_of(m->doc, t, "operators", diags);
+    if (!given) return !toml_get(t, "operators");
+    m->of_rows = strcmp(given, names[0]) == 0;
+    return m->of_rows || strcmp(given, names[1]) == 0 ||
+           diags_unknown(diags, toml_loc(m->doc, toml_get(t, "operators")), m->doc->text, given, names, 2, NULL,
+                         "operators is \"row\" or \"step\"");
+}
+
+static int constant_of(const char *sold, const char *what)
+{
+    char *name = xasprintf("%s_%s", sold, what);
+    int i = 0;
+    while (i < DSE_CONSTANT_COUNT && strcmp(dse_constant_rows[i].name, name) != 0) i++;
+    free(name);
+    return i;
+}
+
+/* sold_as = "apple": there is no such chip without its computer. */
+static bool read_sold(struct toml_model *m, const struct toml_node *t, struct diags *diags)
+{
+    const char *sold = string_of(m->doc, t, "sold_as", diags);
+    m->sold_usd = m->sold_mm2 = -1;
+    if (!sold) return !toml_get(t, "sold_as");
+    m->sold_usd = constant_of(sold, "computer_usd");
+    m->sold_mm2 = constant_of(sold, "die_mm2");
+    const bool known = m->sold_usd < DSE_CONSTANT_COUNT && m->sold_mm2 < DSE_CONSTANT_COUNT;
+    return (known && m->groups.has[GROUP_ECONOMICS] && m->groups.has[GROUP_MEMORY]) ||
+           diags_input(diags, toml_loc(m->doc, toml_get(t, "sold_as")), m->doc->text,
+                       "\"apple\", with the groups economics and memory or stream in uses",
+                       known ? "a computer is priced with groups that the model does not use"
+                             : "the books of costs have no computer of that name");
+}
+
 static bool read_model(struct toml_model *m, struct diags *diags)
 {
     static const char *const keys[] = {
-        "name", "title", "cite", "version", "uses", "can", "techniques", "closed_form_only", "event_level_only"};
+        "name",      "title",  "cite", "version", "uses", "can", "techniques", "closed_form_only", "event_level_only",
+        "operators", "sold_as"};
     const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "model", TOML_TABLE, diags);
     const struct srcloc top = {.file = m->doc->file, .line = 1, .column = 1};
     if (!t)
@@ -119,6 +172,8 @@ static bool read_model(struct toml_model *m, struct diags *diags)
     ok = read_list(m, t, "uses", add_group, diags) && ok;
     ok = read_list(m, t, "can", add_can, diags) && ok;
     ok = read_list(m, t, "techniques", add_technique, diags) && ok;
+    ok = read_operators(m, t, diags) && ok;
+    ok = read_sold(m, t, diags) && ok;
     if (!m->desc.name || !m->desc.title || !m->desc.cite)
         return diags_input(diags, toml_loc(m->doc, t), m->doc->text, "name = \"mine\", title = \"...\", cite = \"...\"",
                            "a model needs name, title and cite");
@@ -230,6 +285,41 @@ static bool add_choice(struct toml_model *m, const struct toml_node *p, const st
     return wrong(m, d, "one of its choices", diags, "the default is none of the choices", p->key);
 }
 
+/* Does another parameter take its default from the entry of this one? */
+static bool sets_others(const struct toml_model *m, const char *name)
+{
+    const struct toml_node *all = toml_get(&m->doc->root, "parameters");
+    bool ret = false;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct toml_node *from = toml_get(&all->children[i], "from");
+        ret = ret || (from && from->type == TOML_STRING && strcmp(from->string, name) == 0);
+    }
+    return ret;
+}
+
+/* from = "npu": the default is what the entry of that parameter has of this name. */
+static bool check_from(const struct toml_model *m, const struct toml_node *p, struct diags *diags)
+{
+    const struct toml_node *from = toml_get(p, "from");
+    if (!from) return true;
+    const struct toml_node *of = from->type == TOML_STRING ? toml_get(toml_get(&m->doc->root, "parameters"), from->string) : NULL,
+                           *catalog = of ? toml_get(of, "catalog") : NULL;
+    const struct dse_param *fields = NULL;
+    for (int k = 0; k < DSE_KIND_COUNT && catalog && catalog->type == TOML_STRING; k++)
+        if (strcmp(catalog->string, kind_plural((enum dse_kind)k)) == 0) fields = catalog_kind_fields((enum dse_kind)k);
+    bool ok = false;
+    if (fields) {
+        struct schema entry;
+        schema_init_params(&entry, fields);
+        const struct field *f = schema_find(&entry, p->key);
+        ok = f && field_is_number(f);
+        schema_release(&entry);
+    }
+    ok = ok && !toml_get(p, "choices") && !toml_get(p, "catalog");
+    return ok || wrong(m, from, "a number, and a parameter with `catalog`", diags, "its default is in no entry of that parameter",
+                       p->key);
+}
+
 static bool add_reference(struct toml_model *m, const struct toml_node *p, const struct toml_node *catalog, struct dse_param *row,
                           struct diags *diags)
 {
@@ -241,7 +331,7 @@ static bool add_reference(struct toml_model *m, const struct toml_node *p, const
         if (catalog->type != TOML_STRING || strcmp(catalog->string, names[k]) != 0) continue;
         row->type = DSE_TYPE_REF;
         row->kind = (enum dse_kind)k;
-        row->flags = sets && sets->boolean ? 0 : DSE_PARAM_ALONE;
+        row->flags = (sets && sets->boolean) || sets_others(m, p->key) ? 0 : DSE_PARAM_ALONE;
         row->offset = take_room(m, sizeof(void *));
         return true;
     }
@@ -258,18 +348,18 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
     if (!range || range->type != TOML_ARRAY || range->n != 2)
         return wrong(m, range ? range : p, hint, diags, "a number needs a range", p->key);
     const struct toml_node *least = &range->children[0], *most = &range->children[1];
-    const bool is_auto = d->type == TOML_STRING && strcmp(d->string, "auto") == 0;
-    const double from = number_of(least), to = number_of(most), value = is_auto ? from : number_of(d);
+    const bool is_auto = d && d->type == TOML_STRING && strcmp(d->string, "auto") == 0, elsewhere = !d || is_auto;
+    const double from = number_of(least), to = number_of(most), value = elsewhere ? from : number_of(d);
     if (!isfinite(from) || !isfinite(to) || from > to)
         return wrong(m, range, hint, diags, "the range is empty, or no range of numbers", p->key);
-    if (!(value >= from && value <= to)) return wrong(m, d, hint, diags, "the default is outside of the range", p->key);
+    if (d && !(value >= from && value <= to)) return wrong(m, d, hint, diags, "the default is outside of the range", p->key);
     struct measure measure;
     const char *unit;
     const bool has_unit = measure_of_name(p->key, &measure, &unit),
-               integers = least->type == TOML_INTEGER && most->type == TOML_INTEGER && d->type == TOML_INTEGER;
+               integers = !elsewhere && least->type == TOML_INTEGER && most->type == TOML_INTEGER && d->type == TOML_INTEGER;
     const bool is_whole = whole ? whole->boolean : integers && !has_unit;
     if (is_auto != (toml_get(p, "auto") != NULL))
-        return wrong(m, d, "default = \"auto\", auto = \"formula\"", diags,
+        return wrong(m, d ? d : p, "default = \"auto\", auto = \"formula\"", diags,
                      "\"auto\" is a default that the formula of `auto` stands for", p->key);
     if (is_whole && !integers)
         return wrong(m, range, "default and range without a decimal point", diags, "a whole number has a whole default and range",
@@ -295,15 +385,17 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
 
 static bool add_parameter(struct toml_model *m, const struct toml_node *p, struct diags *diags)
 {
-    static const char *const keys[] = {"default", "range", "choices",   "catalog", "unit", "doc",
-                                       "source",  "whole", "fitted_to", "level",   "sets", "auto"};
+    static const char *const keys[] = {"default", "range",     "choices", "catalog", "unit", "doc", "source",
+                                       "whole",   "fitted_to", "level",   "sets",    "from", "auto"};
     if (p->type != TOML_TABLE)
         return wrong(m, p, "tiles = { default = 8, range = [1, 64], doc = \"...\" }", diags, "a parameter is a table", p->key);
     bool ok = check_name(m->doc, p, diags) && toml_check_keys(m->doc, p, keys, sizeof keys / sizeof *keys, diags);
     const char *doc = string_of(m->doc, p, "doc", diags), *source = string_of(m->doc, p, "source", diags);
     if (!doc || !*doc)
         return wrong(m, p, "doc = \"...\", one line without a full stop", diags, "a parameter says what it is (doc)", p->key);
-    if (!toml_get(p, "default")) return wrong(m, p, "default = ...", diags, "a parameter has a default", p->key);
+    if (!toml_get(p, "default") && !toml_get(p, "from"))
+        return wrong(m, p, "default = ...", diags, "a parameter has a default", p->key);
+    if (!check_from(m, p, diags)) return false;
     struct dse_param row = {.name = p->key, .unit = "", .doc = doc, .source = source ? source : "ours"};
     const struct toml_node *choices = toml_get(p, "choices"), *catalog = toml_get(p, "catalog");
     ok = (choices   ? add_choice(m, p, choices, &row, diags)
@@ -374,6 +466,7 @@ static void place_value(struct made *d, const char *name, const struct toml_node
 static void add_fitted(struct made *d, struct text *fitted, const struct toml_node *p)
 {
     const struct toml_node *to = toml_get(p, "fitted_to"), *v = toml_get(p, "default");
+    if (!v) return; /* an entry has it */
     if (!to || to->type != TOML_STRING) {
         place_value(d, p->key, v);
         return;
@@ -386,14 +479,15 @@ static void add_fitted(struct made *d, struct text *fitted, const struct toml_no
 }
 
 /* Of what neither [parameters] nor [defaults] says, data_dir/models/shared.toml does; a model of the tree has that with it. */
-static bool add_shared(const struct toml_model *m, const struct toml_node *given, struct made *d, struct diags *diags)
+static bool add_shared(const struct toml_model *m, const struct toml_node *given, const struct toml_node *own, struct made *d,
+                       struct diags *diags)
 {
     char *path = xasprintf("%s/models/shared.toml", catalog_data_dir());
     struct toml_doc *shared =
         m->built_in ? toml_read_text(path, m->built_in->shared, strlen(m->built_in->shared), diags) : toml_read_file(path, diags);
     for (size_t i = 0; shared && i < shared->root.n; i++) {
         const struct toml_node *v = &shared->root.children[i];
-        if (!schema_find(&m->schema, v->key) || (given && toml_get(given, v->key))) continue;
+        if (!schema_find(&m->schema, v->key) || (given && toml_get(given, v->key)) || (own && toml_get(own, v->key))) continue;
         text_addf(&d->behind, "%s = ", v->key);
         add_value(&d->behind, v);
         text_add(&d->behind, "\n");
@@ -439,7 +533,7 @@ static bool make_defaults(struct toml_model *m, const struct toml_node *own, str
     d.lines = xcalloc(d.n, sizeof *d.lines);
     bool ok = given || !toml_get(&m->doc->root, "defaults");
     for (size_t i = 0; own && i < own->n; i++) add_fitted(&d, &fitted, &own->children[i]);
-    ok = add_given(m, given, own, &d, diags) && add_shared(m, given, &d, diags) && ok;
+    ok = add_given(m, given, own, &d, diags) && add_shared(m, given, own, &d, diags) && ok;
     for (size_t i = 0; i < d.n; i++) {
         text_addf(&all, "%s\n", d.lines[i] ? d.lines[i] : "");
         free(d.lines[i]);

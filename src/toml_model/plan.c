@@ -116,6 +116,13 @@ static void ask(struct asked *a, int equation)
     a->list[a->n++] = equation;
 }
 
+static void ask_shown(const struct toml_model *m, int equation, struct asked *ret)
+{
+    const struct trying *t = m->equations[equation].trying;
+    ask(ret, equation);
+    if (t) ask(ret, t->step), ask(ret, t->shares), ask(ret, t->least);
+}
+
 static void ask_for(const struct toml_model *m, enum question q, struct asked *ret)
 {
     const bool totals = q == QUESTION_ESTIMATE || q == QUESTION_BREAKDOWN;
@@ -125,7 +132,7 @@ static void ask_for(const struct toml_model *m, enum question q, struct asked *r
     }
     for (int i = 0; i < TOTALS && totals; i++) ask(ret, m->totals[i]);
     for (int i = 0; i < m->n_own && q == QUESTION_ESTIMATE; i++) ask(ret, m->own[i].equation);
-    for (int i = 0; i < m->n_shown && q == QUESTION_EQUATE; i++) ask(ret, m->shown[i].equation);
+    for (int i = 0; i < m->n_shown && q == QUESTION_EQUATE; i++) ask_shown(m, m->shown[i].equation, ret);
     for (int i = 0; i < m->n_parts && q == QUESTION_BREAKDOWN; i++) {
         for (int k = 0; k < PART_NUMBERS && m->parts[i].domain == DOMAIN_NONE; k++) ask(ret, m->parts[i].equations[k]);
         for (int k = 0; k < m->parts[i].n_limits; k++) ask(ret, m->parts[i].limits[k].equation);
@@ -133,6 +140,7 @@ static void ask_for(const struct toml_model *m, enum question q, struct asked *r
     for (int i = 0; i < m->n_causes && q == QUESTION_BREAKDOWN; i++) ask(ret, m->causes[i].equation);
     for (int i = 0; i < m->beyond.n && q == QUESTION_STAND; i++) ask(ret, m->beyond.list[i].equation);
     for (int i = 0; i < INEXACT_NUMBERS && q == QUESTION_STAND; i++) ask(ret, m->inexact[i]);
+    for (int i = 0; i < m->unmeasured.n && q == QUESTION_STAND; i++) ask(ret, m->unmeasured.list[i].equation);
 }
 
 static size_t place_of_part(const struct toml_model *m, int elements, int i, int element, int k)

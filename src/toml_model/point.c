@@ -111,6 +111,7 @@ static double input_value(const struct input *in, const void *params)
     if (in->kind == INPUT_AUTO) return 1;
     if (in->kind == INPUT_FIELD) return number_at(in, params) * in->measure.scale;
     const void *const *entry = (const void *const *)(const void *)((const char *)params + in->ref);
+    if (in->kind == INPUT_ENTRY_NAMED) return strcmp(((const struct dse_entry *)*entry)->name, in->text) == 0;
     return number_at(in, *entry) * in->measure.scale;
 }
 
@@ -164,7 +165,7 @@ static void enter(struct point_context *c)
     if (list && c->told)
         c->ops = *c->told;
     else if (list)
-        dse_workload_expand(c->groups.workload, &c->ops);
+        expand(c->m, c->groups.workload, &c->ops);
     signature_of(list, &s);
     const bool same = p && p->n_structure == s.n && memcmp(p->structure, s.key, (size_t)s.n * sizeof *s.key) == 0;
     if (!same) sit(c, plan_find(c->m, list, &s));
@@ -252,17 +253,26 @@ const char *point_refusal(const struct toml_model *m, const struct groups *s)
     return why;
 }
 
+/* The first of the file's conditions that does not hold; NULL: all do. */
+static const char *unmet(const struct point_context *c, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        const double holds = of(c, c->m->check.list[i].equation, 0);
+        if (isnan(holds) || holds == 0) return c->m->check.list[i].reason;
+    }
+    return NULL;
+}
+
 const char *point_check(const struct toml_model *m, const void *params)
 {
     const struct groups s = groups_of(&m->groups, params);
-    const char *why = point_refusal(m, &s);
+    const char *why = m->n_refuse == 0 ? point_refusal(m, &s) : NULL;
     if (why || m->check.n == 0) return why;
     struct point_context *c = take(m, params);
     run_check(c, params);
-    for (int i = 0; i < m->check.n && !why; i++) {
-        const double holds = of(c, m->check.list[i].equation, 0);
-        if (isnan(holds) || holds == 0) why = m->check.list[i].reason;
-    }
+    why = unmet(c, 0, m->n_refuse);
+    if (!why && m->n_refuse > 0) why = point_refusal(m, &s);
+    if (!why) why = unmet(c, m->n_refuse, m->check.n);
     put_back(c);
     return why;
 }
@@ -326,14 +336,34 @@ const struct dse_fpga *point_board(const struct toml_model *m, const struct grou
     return m->board ? (const struct dse_fpga *)(const void *)field_get(m->board, g->params).ref : NULL;
 }
 
+/* The computer is what the book of costs says of it; its chip is the whole of it. */
+static struct dse_bill bill_of_computers(const struct toml_model *m, const struct groups *g, double chips, double nm)
+{
+    const double none = (double)NAN;
+    const struct dse_economics *e = g->economics;
+    struct dse_trade sold = {.node_nm = nm, .low_usd_h = none, .rent_usd_h = none, .high_usd_h = none};
+    double *const usd[DSE_BANDS] = {&sold.low_usd, &sold.price_usd, &sold.high_usd};
+    for (int band = 0; band < DSE_BANDS; band++) *usd[band] = dse_constant(e->costs, m->sold_usd, band, e->price_year);
+    struct dse_bill bill = dse_bill_of_boards(e, chips, &sold);
+    bill.is_whole = true;
+    bill.die_mm2 = dse_physical(e->costs, m->sold_mm2);
+    bill.memory_kind = g->memory->memory->make.kind;
+    bill.memory_gib = g->memory->capacity_gib;
+    return bill;
+}
+
+struct dse_bill bill_of(const struct toml_model *m, const struct groups *g, double chips, double die_mm2, double nm)
+{
+    if (m->board) return dse_bill_of_boards(g->economics, chips, &point_board(m, g)->trade);
+    return m->sold_usd >= 0 ? bill_of_computers(m, g, chips, nm) : dse_bill_of_chip(g->economics, chips, die_mm2, nm, g->memory);
+}
+
 /* The bill of the chips that are paid for: as many as [step] says, or as the degrees of parallelism ask for. */
 struct dse_bill point_bill(const struct toml_model *m, const struct groups *g, const double *totals)
 {
-    const double none = (double)NAN, asked = g->workload ? (double)dse_workload_chips(g->workload) : 1,
-                 chips = total(m, totals, TOTAL_CHIPS, asked);
-    if (m->board) return dse_bill_of_boards(g->economics, chips, &point_board(m, g)->trade);
-    return dse_bill_of_chip(g->economics, chips, total(m, totals, TOTAL_DIE, none) * 1e6,
-                            nm_of_metres(total(m, totals, TOTAL_NODE, none)), g->memory);
+    const double none = (double)NAN, asked = g->workload ? (double)dse_workload_chips(g->workload) : 1;
+    return bill_of(m, g, total(m, totals, TOTAL_CHIPS, asked), total(m, totals, TOTAL_DIE, none) * 1e6,
+                   nm_of_metres(total(m, totals, TOTAL_NODE, none)));
 }
 
 void point_common_built(const struct toml_model *m, const struct groups *g, const double *totals, const struct dse_bill *bill,
@@ -476,15 +506,59 @@ void point_report(const struct toml_model *variant, const void *params, const st
     put_back(c);
 }
 
+/* Values of a parameter that are tried at a point, from the one that is least so far. */
+struct search {
+    struct point_context *c;
+    const struct toml_model *m;
+    const struct trying *t;
+    void *params, *best; /* of the point at hand; of the best one */
+    double least;
+    bool found;
+};
+
+static void try_value(struct search *s, double x)
+{
+    const struct field *f = s->t->parameter;
+    const bool whole = f->type == DSE_TYPE_I64;
+    if (!(x >= f->min && x <= f->max)) return;
+    field_set(f, s->params, whole ? (struct value){.i64 = (int64_t)x} : (struct value){.f64 = x});
+    if (point_check(s->m, s->params)) return;
+    answer(s->c, QUESTION_EQUATE, s->params);
+    const double is = of(s->c, s->t->least, 0);
+    if (!(is < s->least)) return;
+    s->least = is;
+    s->found = true;
+    memcpy(s->best, s->params, s->m->desc.params_size);
+}
+
+/* Multiples of a step, and above EACH of them only shares of a number. False: no point of those that are tried can be built. */
+static bool search_best(struct point_context *c, const struct trying *t, const void *params, void *ret_best)
+{
+    enum { EACH = 64, SHARES = 1000000 };
+    struct search s = {
+        .c = c, .m = c->m, .t = t, .params = xmalloc(c->m->desc.params_size), .best = ret_best, .least = (double)INFINITY};
+    memcpy(s.params, params, c->m->desc.params_size);
+    const double step = of(c, t->step, 0), all = of(c, t->shares, 0);
+    for (int i = 1; i <= EACH && step > 0; i++) try_value(&s, i * step);
+    for (int i = 1; i <= SHARES && step > 0 && all / i > EACH * step; i++) try_value(&s, dse_ceil(all / i / step) * step);
+    free(s.params);
+    return s.found;
+}
+
 void point_equate(const struct toml_model *m, const void *params, void *equations)
 {
     struct point_context *c = take(m, params);
+    void *best = xmalloc(m->desc.params_size);
     answer(c, QUESTION_EQUATE, params);
     for (int i = 0; i < m->n_shown; i++) {
-        double *to = (double *)(void *)((char *)equations + m->shown[i].offset);
+        const struct trying *t = m->equations[m->shown[i].equation].trying;
+        const bool found = !t || search_best(c, t, params, best);
+        if (t) answer(c, QUESTION_EQUATE, found ? best : params);
         const double x = of(c, m->shown[i].equation, 0) / m->shown[i].scale;
-        *to = isfinite(x) ? x : (double)NAN;
+        *(double *)(void *)((char *)equations + m->shown[i].offset) = isfinite(x) && found ? x : (double)NAN;
+        if (t) answer(c, QUESTION_EQUATE, params);
     }
+    free(best);
     put_back(c);
 }
 
@@ -499,8 +573,16 @@ void point_resolve(const struct toml_model *m, void *params)
     resolve_autos(m, params);
 }
 
-/* What the steps of a point see of the cache, in the numbers that [arithmetic] says; *ret_arithmetic outlives it. Behind the answer
- * to QUESTION_STAND. */
+/* The first condition of [unmeasured] that holds; NULL: none. Behind the answer to QUESTION_STAND, as the next one. */
+static const char *why_unmeasured(const struct point_context *c)
+{
+    const struct conditions *u = &c->m->unmeasured;
+    for (int i = 0; i < u->n; i++)
+        if (of(c, u->list[i].equation, 0) != 0) return u->list[i].reason;
+    return NULL;
+}
+
+/* What the steps of a point see of the cache, in the numbers that [arithmetic] says; *ret_arithmetic outlives it. */
 static struct dse_cache_steps inexact_steps_of(const struct point_context *c, const struct groups *g,
                                                struct dse_arithmetic *ret_arithmetic)
 {
@@ -513,33 +595,42 @@ static struct dse_cache_steps inexact_steps_of(const struct point_context *c, co
     return ret;
 }
 
+static bool stands_by_equations(const struct toml_model *m)
+{
+    return m->beyond.n > 0 || m->unmeasured.n > 0 || m->inexact[0] >= 0;
+}
+
 void point_stand(const struct toml_model *m, const void *params, struct dse_standing *ret)
 {
     const struct groups s = groups_of(&m->groups, params);
     struct point_context *c = take(m, params);
     struct dse_arithmetic arithmetic;
-    if (m->beyond.n > 0 || m->inexact[0] >= 0) answer(c, QUESTION_STAND, params);
+    if (stands_by_equations(m)) answer(c, QUESTION_STAND, params);
     if (s.cache && s.workload) {
         const struct dse_cache_steps steps = inexact_steps_of(c, &s, &arithmetic);
         dse_cache_stand(&steps, ret);
     } else if (s.workload) {
         ret->quality = dse_quality_of_exact(s.workload);
     }
+    const char *unknown = why_unmeasured(c);
+    if (unknown) dse_standing_unknown(ret, unknown);
     for (int i = 0; i < m->beyond.n; i++)
         if (of(c, m->beyond.list[i].equation, 0) != 0) dse_standing_add(ret, m->beyond.list[i].reason);
     put_back(c);
 }
 
 /* Of a metric of the model's own that has no number. */
-static const char *why_own(struct point_context *c, const void *params, const struct groups *s, int i)
+static const char *why_own(const struct point_context *c, const struct groups *s, int i)
 {
+    static const char *const of_output[] = {"retained_mass", "attention_error", "attention_error_sd", "task_score", "task_loss"};
     const struct toml_model *m = c->m;
-    const char *why = m->own[i].why_null;
+    const char *why = m->own[i].why_null, *name = m->equations[m->own[i].equation].name;
+    for (size_t k = 0; k < sizeof of_output / sizeof *of_output && !why; k++)
+        if (strcmp(name, of_output[k]) == 0) why = why_unmeasured(c);
     if (!why && s->cache && s->workload) {
         struct dse_arithmetic arithmetic;
-        if (m->inexact[0] >= 0) answer(c, QUESTION_STAND, params);
         const struct dse_cache_steps steps = inexact_steps_of(c, s, &arithmetic);
-        why = dse_cache_why_null(&steps, m->equations[m->own[i].equation].name);
+        why = dse_cache_why_null(&steps, name);
     }
     return why ? why : "its formula gives no number at this point";
 }
@@ -549,10 +640,11 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     const struct groups s = groups_of(&m->groups, params);
     const char *why = NULL;
     struct point_context *c = take(m, params);
+    if (stands_by_equations(m)) answer(c, QUESTION_STAND, params);
     run_estimate(c, params);
     for (int i = 0; i < m->n_own && !why; i++) {
         const struct equation *e = &m->equations[m->own[i].equation];
-        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0))) why = why_own(c, params, &s, i);
+        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0))) why = why_own(c, &s, i);
     }
     if (why || !has_bill(m)) {
         put_back(c);

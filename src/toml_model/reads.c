@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* ---- axes -------------------------------------------------------------------------------------------------------------------- */
@@ -19,7 +20,7 @@ static bool is_resolved(enum group g)
 
 static uint32_t reads_input(const struct reads *r, const struct input *in)
 {
-    return in->kind >= INPUT_ELEMENT ? r->of_group[GROUP_WORKLOAD] : reads_param(r, in->ref);
+    return in->kind >= INPUT_ELEMENT ? r->of_operators : reads_param(r, in->ref);
 }
 
 uint32_t reads_param(const struct reads *r, size_t offset)
@@ -46,6 +47,17 @@ uint32_t reads_node(const struct reads *r, const struct graph_node *n, const str
     return ret | reads_groups(r, primitives[n->what].groups);
 }
 
+/* What operators of a row follow from, of the workload: all but lengths and numbers of sequences. */
+static bool is_of_row(const struct toml_model *m, size_t offset)
+{
+    static const size_t others[] = {offsetof(struct dse_workload, phase),        offsetof(struct dse_workload, batch),
+                                    offsetof(struct dse_workload, context),      offsetof(struct dse_workload, context_spread),
+                                    offsetof(struct dse_workload, chunk_tokens), offsetof(struct dse_workload, chunk_context)};
+    bool ret = reads_in_group(m, GROUP_WORKLOAD, offset);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) ret = ret && offset - m->groups.offset[GROUP_WORKLOAD] != others[i];
+    return ret;
+}
+
 void reads_init(struct reads *r, const struct toml_model *m, const struct many_lattice *lattice)
 {
     *r = (struct reads){.m = m, .lattice = lattice, .of_input = xcalloc((size_t)m->n_inputs + 1, sizeof *r->of_input)};
@@ -53,9 +65,10 @@ void reads_init(struct reads *r, const struct toml_model *m, const struct many_l
         for (size_t i = 0; i < m->schema.n; i++)
             if (reads_in_group(m, (enum group)g, m->schema.fields[i].offset)) r->of_group[g] |= lattice->axes[i];
     r->of_group[GROUP_WORKLOAD] |= r->of_group[GROUP_REQUEST]; /* the step of a generation */
-    for (int i = 0; i < m->n_inputs; i++) {
-        r->of_input[i] = reads_input(r, &m->inputs[i]);
-    }
+    if (!m->of_rows) r->of_operators = r->of_group[GROUP_WORKLOAD];
+    for (size_t i = 0; i < m->schema.n && m->of_rows; i++)
+        if (is_of_row(m, m->schema.fields[i].offset)) r->of_operators |= lattice->axes[i];
+    for (int i = 0; i < m->n_inputs; i++) r->of_input[i] = reads_input(r, &m->inputs[i]);
 }
 
 void reads_release(struct reads *r)
@@ -74,7 +87,7 @@ uint32_t reads_groups(const struct reads *r, unsigned groups)
 
 uint32_t reads_plan(const struct reads *r)
 {
-    uint32_t ret = r->m->expands ? r->of_group[GROUP_WORKLOAD] : 0;
+    uint32_t ret = r->m->expands ? r->of_operators : 0;
     for (int i = 0; i < r->m->n_inputs; i++)
         if (r->m->inputs[i].kind < INPUT_ELEMENT && r->m->inputs[i].type == DSE_TYPE_ENUM) ret |= r->of_input[i];
     return ret;

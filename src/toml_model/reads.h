@@ -10,6 +10,7 @@ struct reads {
     const struct many_lattice *lattice;
     uint32_t *of_input;
     uint32_t of_group[GROUPS];
+    uint32_t of_operators; /* what they follow from */
 };
 void reads_init(struct reads *r, const struct toml_model *m, const struct many_lattice *lattice);
 void reads_release(struct reads *r);

@@ -213,7 +213,7 @@ static void find_plan(struct at_work *w)
     const struct dse_oplist *list = w->twin->expands ? &w->ops : NULL;
     struct signature s;
     w->groups = groups_of_step(&w->twin->groups, w->params, &w->step);
-    if (list) dse_workload_expand(w->groups.workload, &w->ops);
+    if (list) expand(w->twin, w->groups.workload, &w->ops);
     signature_of(list, &s);
     w->plan = plan_find_chosen(w->twin, list, &s, w->params);
 }

@@ -73,9 +73,9 @@ static void make_equations(struct toml_model *m)
     m->desc.equations_size = (size_t)m->n_shown * sizeof(double);
 }
 
-static bool is_told(const struct toml_model *m, enum total t)
+static bool lacks(const struct toml_model *m, enum total t)
 {
-    return t == TOTAL_DIE ? has_bill(m) : m->totals[t] >= 0;
+    return t == TOTAL_DIE ? !has_bill(m) : m->totals[t] < 0;
 }
 
 /* Common metrics that nothing in [step] says. */
@@ -103,7 +103,7 @@ static void make_without(struct toml_model *m)
     size_t n = 0;
     m->without = xcalloc(sizeof rows / sizeof *rows + 1, sizeof *m->without);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!is_told(m, rows[i].of) || !is_told(m, rows[i].and)) m->without[n++] = rows[i].metric;
+        if (lacks(m, rows[i].of) || lacks(m, rows[i].and)) m->without[n++] = rows[i].metric;
 }
 
 /* What a technique of the cache alone reads is not known of equations, which may read any parameter, unless the file says so. */

@@ -21,6 +21,7 @@ static void free_equations(struct toml_model *m)
         struct equation *e = &m->equations[i];
         if (!e->borrows) formula_release(&e->formula);
         free(e->name);
+        free(e->trying);
     }
     free(m->equations);
 }
@@ -82,6 +83,7 @@ void toml_model_free(struct toml_model *m)
     free_constants(m);
     free(m->check.list);
     free(m->beyond.list);
+    free(m->unmeasured.list);
     free(m->own);
     free(m->shown);
     free(m->params);

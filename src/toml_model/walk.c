@@ -279,7 +279,8 @@ static range compare_text(const struct walk *w, const struct place *at, const st
         if (!op && w->lo) is = dse_mixer_names[w->lo->attention[at->element - w->lo->n].mixer];
     } else {
         const struct field *f = schema_find(&w->m->schema, name->name);
-        is = f->choices[field_get(f, w->groups.lo.params).choice];
+        const struct value v = field_get(f, w->groups.lo.params);
+        is = f->type == DSE_TYPE_REF ? v.ref->name : f->choices[v.choice];
     }
     return range_of((strcmp(is, text) == 0) == equal);
 }
@@ -448,7 +449,7 @@ static void forget(struct under *u)
 }
 
 /* A solve() that tries numbers. */
-struct trying {
+struct solving_walk {
     struct walk *w;
     const struct place *at;
     const struct formula_node *loop;
@@ -456,7 +457,7 @@ struct trying {
 
 static range body_at(void *object, double x)
 {
-    const struct trying *t = object;
+    const struct solving_walk *t = object;
     const int before = t->w->n;
     const struct word word = {t->loop->name, NULL, 0, range_of(x), t->at->words};
     struct place inside = *t->at;
@@ -470,7 +471,7 @@ static range walk_solve(struct walk *w, const struct place *at, const struct for
 {
     const struct formula_node *loop = &at->f->nodes[n->args[0]];
     const range low = walk_node(w, at, loop->args[1]), high = walk_node(w, at, loop->args[2]);
-    struct trying t = {w, at, loop};
+    struct solving_walk t = {w, at, loop};
     return solve_range(low, high, body_at, &t);
 }
 
@@ -566,19 +567,21 @@ static void walk_point(struct walk *w, const struct toml_model *m, const void *p
 {
     walk_init(w, m, params, params);
     w->groups.lo = w->groups.hi = groups_of_step(&m->groups, params, &w->step);
-    if (m->expands) dse_workload_expand(w->groups.lo.workload, list);
+    if (m->expands) expand(m, w->groups.lo.workload, list);
     walk_begin(w, m->expands ? list : NULL, m->expands ? list : NULL);
 }
 
 const char *walk_check(const struct toml_model *m, const void *params)
 {
     const struct groups g = groups_of(&m->groups, params);
-    const char *why = point_refusal(m, &g);
-    if (why) return why;
+    const char *why = NULL;
     struct dse_oplist *list = xcalloc(1, sizeof *list);
     struct walk w;
     walk_point(&w, m, params, list);
+    if (m->n_refuse == 0) why = point_refusal(m, &g);
     for (int i = 0; i < m->check.n && !why; i++) {
+        if (i > 0 && i == m->n_refuse) why = point_refusal(m, &g);
+        if (why) break;
         const range holds = equation(&w, m->check.list[i].equation, NULL);
         if (holds.none || holds.lo == 0) why = m->check.list[i].reason;
     }
@@ -627,7 +630,7 @@ bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const
     walk_init(&w, m, lo, hi);
     w.groups.part = part;
     w.is_box = true;
-    if (m->expands) dse_workload_part_expand(part, -1, -1, &lists[0], &lists[1]);
+    if (m->expands) expand_part(m, part, &lists[0], &lists[1]);
     walk_begin(&w, m->expands ? &lists[0] : NULL, m->expands ? &lists[1] : NULL);
     const struct box_ranges r = {m, &w.groups, &w, range_at};
     const bool some = box_metrics(&r, floor, ceiling);

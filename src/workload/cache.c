@@ -98,7 +98,7 @@ static const char *check_format(const struct dse_cache *c, const struct dse_work
 
 /* A policy takes single positions out of keys and values. A window keeps what is in it, a latent is shared by all heads, an indexer
  * selects for itself, and a state has no positions. */
-const char *dse_cache_check_llm(const struct dse_cache *c, const struct dse_llm *llm)
+static const char *check_llm(const struct dse_cache *c, const struct dse_llm *llm)
 {
     if (dse_eviction_at(c->eviction)->keeps_all || dse_llm_is_plain(llm)) return NULL;
     return "eviction needs an LLM with full attention and dense networks in every layer (eviction, llm)";
@@ -107,7 +107,7 @@ const char *dse_cache_check_llm(const struct dse_cache *c, const struct dse_llm 
 const char *dse_cache_check(const struct dse_cache *c, const struct dse_workload *w, double seen)
 {
     const struct dse_eviction *policy = dse_eviction_at(c->eviction);
-    const char *why = dse_cache_check_llm(c, w->llm);
+    const char *why = check_llm(c, w->llm);
     if (!why) why = check_format(c, w);
     if (why) return why;
     if (policy->keeps_all) return NULL;
@@ -236,7 +236,7 @@ bool dse_cache_target_bound(const struct dse_cache *lo, const struct dse_cache *
                             struct dse_interval seen, struct dse_interval *ret)
 {
     struct dse_cache few = *lo, many = *hi;
-    if (dse_cache_check_llm(lo, w->llm)) return false;
+    if (check_llm(lo, w->llm)) return false;
     const bool by_ratio = lo->cache_length == 0 && hi->eviction_ratio > 0, by_length = hi->cache_length > 0;
     bool any = false;
     if (dse_eviction_at(lo->eviction)->keeps_all) {

@@ -178,6 +178,33 @@ void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const
     expand_stack(&x);
 }
 
+/* Those that draft stand before the LLM's in what a step with drafts expands to. */
+static void append_drafts(const struct dse_workload *row, struct dse_oplist *ret)
+{
+    struct dse_oplist all;
+    dse_workload_expand(row, &all);
+    const int attentions = ret->n_attentions;
+    for (int i = 0; i < all.n_attentions && all.attention[i].is_draft; i++) ret->attention[ret->n_attentions++] = all.attention[i];
+    for (int i = 0; i < all.n && all.op[i].is_draft; i++) {
+        struct dse_op *op = &ret->op[ret->n++];
+        *op = all.op[i];
+        if (op->attention >= 0) op->attention = (int8_t)(op->attention + attentions);
+    }
+}
+
+void dse_workload_expand_row(const struct dse_workload *w, struct dse_oplist *ret)
+{
+    struct dse_workload row = *w;
+    row.phase = DSE_DECODE;
+    row.batch = row.context = 1;
+    row.context_spread = 0;
+    row.chunk_tokens = row.speculation.draft_tokens = 0;
+    dse_workload_expand(&row, ret);
+    if (w->speculation.draft_tokens == 0) return;
+    row.speculation.draft_tokens = w->speculation.draft_tokens;
+    append_drafts(&row, ret);
+}
+
 void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret)
 {
     dse_workload_expand_drawn(w, read, NULL, ret);

@@ -43,6 +43,11 @@ bool experts_profiled(const struct dse_workload *w)
     return w->routing == DSE_ROUTING_PROFILE && w->expert_loads && dse_expert_loads_experts(w->expert_loads) == w->llm->moe.experts;
 }
 
+double dse_experts_at_work(const struct dse_workload *w, double tokens)
+{
+    return experts_at_work(w, tokens, (double)dse_degree(w->expert_parallel)).touched;
+}
+
 struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips)
 {
     const double experts = (double)w->llm->moe.experts, active = (double)w->llm->moe.experts_active;

@@ -305,6 +305,15 @@ void dse_workload_part_expand(const struct dse_workload_part *part, int64_t read
     }
 }
 
+/* Of one row nothing depends on lengths: what drafts repeats, bytes grow with bits. */
+void dse_workload_part_expand_row(const struct dse_workload_part *part, struct dse_oplist *ret_least, struct dse_oplist *ret_most)
+{
+    dse_workload_expand_row(&part->least, ret_least);
+    dse_workload_expand_row(&part->most, ret_most);
+    for (int i = 0; i < ret_least->n; i++)
+        if (ret_least->op[i].kind == DSE_OP_COLLECTIVE) order_exchange(&ret_least->op[i].exchange, &ret_most->op[i].exchange);
+}
+
 /* Lengths that were measured may fall as more is drafted; where none was, there are no points. */
 static struct dse_interval measured_tokens(const struct dse_workload *lo, const struct dse_workload *hi)
 {

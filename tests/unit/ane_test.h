@@ -2,43 +2,69 @@
 #ifndef DSE_TESTS_ANE_TEST_H
 #define DSE_TESTS_ANE_TEST_H
 
-#include "ane/ane.h"
-#include "model_points.h"
+#include "by_name.h"
+#include "llms_test.h"
+#include "sim/sim.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include <dse/units.h>
 
-#include <cmocka.h>
+#define ANE_EQUATIONS(X) \
+    X(rows_q) \
+    X(rows_k) \
+    X(cached_rows) \
+    X(returned_rows) \
+    X(concats_per_k) \
+    X(concat_pieces) \
+    X(chunk_inputs) \
+    X(additions_per_k) \
+    X(transpose_rows) \
+    X(prefill_calls) \
+    X(prefill_calls_per_slide) \
+    X(generate_calls_per_slide) \
+    X(concat_call_mib) \
+    X(transpose_call_mib) \
+    X(one_slide_mib) \
+    X(balanced_rows) \
+    X(prefill_ms) \
+    X(generate_ms) \
+    X(best_query_rows) \
+    X(best_request_ms)
+
+struct equations {
+#define FIELD(name) double name;
+    ANE_EQUATIONS(FIELD)
+#undef FIELD
+};
 
 /* A point: the defaults and what is set, resolved, with its results. */
 struct at {
-    struct ane_params p;
+    struct point p;
     const char *why; /* NULL: feasible, and the rest is there */
-    struct ane_metrics m;
-    struct ane_equations e;
+    struct named m;
+    struct equations e;
     struct dse_breakdown parts;
 };
 
-static const struct model *ane;
+static inline struct equations equations_of(const struct point *p)
+{
+    void *all = xcalloc(1, p->model->desc->equations_size);
+    p->model->desc->equate(p->params, all);
+    const struct equations ret = {
+#define READ(name) .name = field_number(schema_find(&p->model->equations, #name), all),
+        ANE_EQUATIONS(READ)
+#undef READ
+    };
+    free(all);
+    return ret;
+}
 
 /* `settings` in one string, separated by spaces. */
 static inline struct at at(const char *settings)
 {
-    char *text = xstrdup(settings), *list[16];
-    size_t n = 0;
-    for (char *s = strtok(text, " "); s; s = strtok(NULL, " ")) list[n++] = s;
-    struct one o;
-    bool ok = one_init(&o, ane, list, n);
-    diags_print(&diags, stderr, false);
-    assert_true(ok);
-    struct at a = {.p = *(const struct ane_params *)space_fixed(o.space)};
-    dse_model_ane.resolve(&a.p);
-    a.why = dse_model_ane.check(&a.p);
-    dse_model_ane.equate(&a.p, &a.e);
-    if (!a.why) dse_model_ane.estimate(&a.p, &a.m, &a.parts);
-    one_release(&o);
-    free(text);
+    struct at a = {.p = point_of("ane", settings)};
+    a.why = refusal(&a.p);
+    a.e = equations_of(&a.p);
+    if (!a.why) a.m = estimate_parts(&a.p, &a.parts);
     return a;
 }
 
@@ -58,20 +84,63 @@ static inline void assert_near(double a, double b, double relative)
 
 static inline double sum_ops(const struct at *a)
 {
-    double ops = 0;
-    for (int i = 0; i < a->parts.n; i++)
-        if (a->parts.part[i].depth == 0) ops += a->parts.part[i].ops;
-    return ops;
+    return sum_of_parts(&a->parts).ops;
 }
 
-static inline int start(void **state)
+/* An LLM in a machine with room for it. */
+static inline struct point on(const char *llm)
 {
-    if (set_up(state) != 0) return -1;
-    size_t n;
-    const struct model *models = registry_models(&n);
-    for (size_t i = 0; i < n; i++)
-        if (models[i].desc == &dse_model_ane) ane = &models[i];
-    return ane ? 0 : -1;
+    char *settings = xasprintf("llm=%s capacity_gib=4096", llm);
+    const struct point p = point_of("ane", settings);
+    free(settings);
+    return p;
+}
+
+static inline void assert_parts_add_up(const char *what, const struct point *p)
+{
+    struct dse_breakdown parts;
+    struct point copy = *p;
+    const struct named m = estimate_parts(p, &parts);
+    const struct dse_part sum = sum_of_parts(&parts);
+    const double tokens = dse_workload_tokens(workload_of(&copy));
+    assert_close(what, sum.time_us, m.latency_us, 1e-9);
+    assert_close(what, sum.energy_mj, m.energy_mj * tokens, 1e-9);
+    assert_close(what, sum.dram_bytes, m.dram_mib * DSE_MIB * tokens, 1e-9);
+    assert_close(what, m.tokens_per_s, tokens / m.latency_us * DSE_US_PER_S, 1e-9);
+}
+
+/* The point at event level. `parts` and `ret_events` may be NULL. */
+static inline struct named simulated(const struct point *p, unsigned ideal, struct dse_breakdown *parts, uint64_t *ret_events)
+{
+    const struct dse_model *desc = p->model->desc;
+    void *metrics = xcalloc(1, desc->metrics_size);
+    struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
+    assert_non_null(sim);
+    if (parts) parts->n = parts->n_causes = 0;
+    if (!desc->simulate(p->params, sim, metrics, parts)) fail_msg("%s", dse_sim_error(sim));
+    if (ret_events) *ret_events = sim_events(sim);
+    const struct named ret = named_metrics(p->model, metrics);
+    sim_free(sim);
+    free(metrics);
+    return ret;
+}
+
+static inline double simulated_us(const struct point *p, unsigned ideal)
+{
+    return simulated(p, ideal, NULL, NULL).latency_us;
+}
+
+/* The bound of the box between two points. False: none of its points can be built. */
+static inline bool bound_between(const struct point *lo, const struct point *hi, struct named *floor, struct named *ceiling)
+{
+    const struct dse_model *desc = lo->model->desc;
+    void *low = xcalloc(1, desc->metrics_size), *high = xcalloc(1, desc->metrics_size);
+    const bool some = desc->bound(lo->params, hi->params, low, high);
+    *floor = named_metrics(lo->model, low);
+    *ceiling = named_metrics(lo->model, high);
+    free(low);
+    free(high);
+    return some;
 }
 
 #endif

@@ -92,6 +92,12 @@ static inline struct dse_dram *dram_of(struct point *p)
     return group_of(p, "memory", offsetof(struct dse_dram, memory));
 }
 
+/* NULL: the point can be built. */
+static inline const char *refusal(const struct point *p)
+{
+    return p->model->desc->check(p->params);
+}
+
 /* ---- metrics ----------------------------------------------------------------------------------------------------------------- */
 
 #define NAMED_METRICS(X) \
@@ -129,7 +135,20 @@ static inline struct dse_dram *dram_of(struct point *p)
     X(phy_mm2) \
     X(noc_mm2) \
     X(links_mm2) \
-    X(matmul_gops)
+    X(matmul_gops) \
+    X(system_usd) \
+    X(dram_footprint_gib) \
+    X(calls) \
+    X(call_us) \
+    X(slide_us) \
+    X(exposed_slide_us) \
+    X(request_ms) \
+    X(wasted_rows) \
+    X(concat_mib) \
+    X(transpose_mib) \
+    X(slide_mib) \
+    X(technique_mib) \
+    X(engine_power_w)
 
 /* NaN: without a value, or the model does not have it. */
 struct named {

@@ -17,7 +17,7 @@ static void cache__that_keeps_half_has_the_shape_of_half(void **state)
     const double layers = 32, heads = 32, read = 64. * 1024 * heads * 2, counts = 2. * 1024 * 2;
     assert_near(h2o.m.technique_mib * DSE_MIB, layers * (read + heads * counts), 1e-12);
     assert_near(voting.m.technique_mib * DSE_MIB, layers * (2 * read + counts), 1e-12);
-    assert_near(h2o.m.common.dram_mib, half.m.common.dram_mib + h2o.m.technique_mib, 1e-12);
+    assert_near(h2o.m.dram_mib, half.m.dram_mib + h2o.m.technique_mib, 1e-12);
     assert_true(h2o.m.retained_mass > window.m.retained_mass && h2o.m.attention_error > 0 && half.m.attention_error == 0);
 }
 
@@ -33,8 +33,9 @@ static void cache__that_a_static_graph_cannot_keep_is_refused(void **state)
         struct at a = at(cases[i][0]);
         if (!a.why || !strstr(a.why, cases[i][1])) fail_msg("%s: %s", cases[i][0], a.why ? a.why : "accepted");
     }
-    struct at a = good("context=512 window=256 overflow=discard");
-    assert_true(isnan(a.m.attention_error) && strstr(dse_model_ane.why_null(&a.p, "attention_error"), "discarding the oldest"));
+    const struct at b = good("context=512 window=256 overflow=discard");
+    assert_true(isnan(b.m.attention_error) &&
+                strstr(b.p.model->desc->why_null(b.p.params, "attention_error"), "discarding the oldest"));
 }
 
 /* ---- a call --------------------------------------------------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ static void call__streams_the_weights_once_and_computes_every_row(void **state)
 {
     (void)state;
     struct at a = good("query_rows=64 window=512");
-    const struct dse_llm *llm = a.p.workload.llm;
+    const struct dse_llm *llm = find_llm("llama2-7b");
     double weights = (double)llm->layers * dse_llm_layer_weights(llm) + dse_llm_head_weights(llm);
     assert_near(a.m.weights_mib * DSE_MIB, 2 * weights, 1e-12);
     /* K and V: 64 rows returned, 512 read. */
@@ -52,7 +53,7 @@ static void call__streams_the_weights_once_and_computes_every_row(void **state)
     assert_near(sum_ops(&a), linear + attention, 0.001); /* softmax, norms and the like come on top */
     assert_true(sum_ops(&a) > linear + attention);
     double parts = a.m.weights_mib + a.m.kv_mib + a.m.concat_mib + a.m.transpose_mib + a.m.slide_mib;
-    assert_near(parts, a.m.common.dram_mib, 1e-12);
+    assert_near(parts, a.m.dram_mib, 1e-12);
 }
 
 /* Without bandwidth or computing to wait for, what is left is the other one. */
@@ -64,7 +65,7 @@ static void call__meets_both_roofs(void **state)
               engine = good("bandwidth_gbs=10000 concat_gbs=10000 transpose_gbs=10000 dispatch_us=0 overlap=sum");
     double ops = sum_ops(&fast_memory);
     assert_near(fast_memory.m.call_us, ops / 12e12 * 1e6, 0.002);
-    double call = fast_engine.m.common.dram_mib - fast_engine.m.slide_mib;
+    double call = fast_engine.m.dram_mib - fast_engine.m.slide_mib;
     assert_near(fast_engine.m.call_us, call * DSE_MIB / 85e9 * 1e6, 1e-3);
     assert_near(both.m.call_us, fast_engine.m.call_us + sum_ops(&engine) / 12e12 * 1e6, 1e-3);
 }
@@ -74,11 +75,11 @@ static void call__costs_the_same_whatever_the_stage(void **state)
     (void)state;
     struct at one = good("window=512 context=65"), full = good("window=512 context=512"),
               prompt = good("window=512 context=512 phase=prefill"), part = good("window=512 context=449 phase=prefill");
-    assert_near(one.m.common.latency_us, full.m.common.latency_us, 1e-12);
+    assert_near(one.m.latency_us, full.m.latency_us, 1e-12);
     assert_near(prompt.m.call_us, full.m.call_us, 1e-12);
-    assert_near(part.m.common.latency_us, prompt.m.common.latency_us, 1e-12);
-    assert_near(prompt.m.common.latency_us, 8 * (prompt.m.call_us + prompt.m.slide_us), 1e-12);
-    assert_near(full.m.common.latency_us, full.m.call_us + full.m.slide_us / 64, 1e-12);
+    assert_near(part.m.latency_us, prompt.m.latency_us, 1e-12);
+    assert_near(prompt.m.latency_us, 8 * (prompt.m.call_us + prompt.m.slide_us), 1e-12);
+    assert_near(full.m.latency_us, full.m.call_us + full.m.slide_us / 64, 1e-12);
     assert_near(full.m.wasted_rows, 63. / 64, 1e-12);
     assert_near(prompt.m.wasted_rows + 1, 1, 1e-12);
 }
@@ -98,9 +99,9 @@ static void batch__is_one_sequence_after_another(void **state)
 {
     (void)state;
     struct at one = good("batch=1"), five = good("batch=5");
-    assert_near(five.m.common.latency_us, 5 * one.m.common.latency_us, 1e-12);
-    assert_near(five.m.common.tokens_per_s, one.m.common.tokens_per_s, 1e-12);
-    assert_near(five.m.common.energy_mj, one.m.common.energy_mj, 1e-12);
+    assert_near(five.m.latency_us, 5 * one.m.latency_us, 1e-12);
+    assert_near(five.m.tokens_per_s, one.m.tokens_per_s, 1e-12);
+    assert_near(five.m.energy_mj, one.m.energy_mj, 1e-12);
     assert_true(five.m.dram_footprint_gib > one.m.dram_footprint_gib);
 }
 
@@ -109,7 +110,7 @@ static void head__on_the_last_row_leaves_the_others_out(void **state)
     (void)state;
     struct at every = good("head_rows=every-row"), last = good("head_rows=last-row");
     assert_near(sum_ops(&every) - sum_ops(&last), 2. * 63 * 32000 * 4096, 1e-9);
-    assert_near(every.m.common.dram_mib, last.m.common.dram_mib, 1e-12);
+    assert_near(every.m.dram_mib, last.m.dram_mib, 1e-12);
 }
 
 /* ---- window --------------------------------------------------------------------------------------------------------------- */
@@ -122,7 +123,7 @@ static void window__follows_the_context_in_whole_blocks(void **state)
     assert_near(good("context=513").e.rows_k, 576, 0);
     assert_near(good("context=513 cache=none").e.rows_k, 513, 0);
     assert_near(good("prompt=100 generate=29").e.rows_k, 192, 0); /* 129 positions */
-    assert_near(good("window=512").m.common.latency_us, good("window=0").m.common.latency_us, 1e-12);
+    assert_near(good("window=512").m.latency_us, good("window=0").m.latency_us, 1e-12);
 }
 
 static void window__that_is_longer_is_slower(void **state)
@@ -133,7 +134,7 @@ static void window__that_is_longer_is_slower(void **state)
         double last = 0;
         for (int window = 512; window <= 4096; window += 448) {
             char *text = xasprintf("cache=%s window=%d", caches[i], window);
-            double now = good(text).m.common.latency_us;
+            double now = good(text).m.latency_us;
             assert_true(now > last);
             last = now;
             free(text);
@@ -157,8 +158,8 @@ static void window__refuses_what_it_cannot_hold_unless_told_to_forget(void **sta
     assert_null(at("phase=prefill cache=none window=1024 context=1024 overflow=discard").why);
     assert_null(at("prompt=4000 generate=96").why);
     struct at forgets = good("window=512 context=2048 overflow=discard"), holds = good("window=512 context=512");
-    assert_near(forgets.m.common.latency_us, holds.m.common.latency_us, 1e-12);
-    assert_near(forgets.m.common.compute_utilization, holds.m.common.compute_utilization, 1e-12);
+    assert_near(forgets.m.latency_us, holds.m.latency_us, 1e-12);
+    assert_near(forgets.m.compute_utilization, holds.m.compute_utilization, 1e-12);
 }
 
 /* ---- the cache ------------------------------------------------------------------------------------------------------------ */
@@ -197,8 +198,8 @@ static void designs__with_one_block_are_the_cacheless_model(void **state)
     (void)state;
     struct at none = good("cache=none phase=prefill"), one = good("query_rows=512 phase=prefill"),
               chunks = good("query_rows=512 cache=chunks phase=prefill");
-    assert_near(one.m.common.latency_us, none.m.common.latency_us, 1e-12);
-    assert_near(chunks.m.common.latency_us, none.m.common.latency_us, 1e-12);
+    assert_near(one.m.latency_us, none.m.latency_us, 1e-12);
+    assert_near(chunks.m.latency_us, none.m.latency_us, 1e-12);
     assert_true(one.e.concats_per_k == 0 && isnan(one.e.prefill_calls_per_slide));
 }
 
@@ -211,11 +212,11 @@ static void designs__are_slower_than_two_models_as_the_post_says(void **state)
     struct at two = good("cache=two-model host_gap_us=300"), prompt = good("cache=two-model host_gap_us=300 phase=prefill");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char *text = xasprintf("cache=%s host_gap_us=300", others[i]);
-        assert_true(good(text).m.common.latency_us > two.m.common.latency_us);
+        assert_true(good(text).m.latency_us > two.m.latency_us);
         free(text);
     }
-    assert_true(good("cache=slid-output host_gap_us=300 phase=prefill").m.common.latency_us > prompt.m.common.latency_us);
-    assert_true(good("cache=chunks host_gap_us=300 phase=prefill").m.common.latency_us > prompt.m.common.latency_us);
+    assert_true(good("cache=slid-output host_gap_us=300 phase=prefill").m.latency_us > prompt.m.latency_us);
+    assert_true(good("cache=chunks host_gap_us=300 phase=prefill").m.latency_us > prompt.m.latency_us);
 }
 
 static void slide__hides_in_the_gap_of_the_host(void **state)
@@ -225,12 +226,12 @@ static void slide__hides_in_the_gap_of_the_host(void **state)
               all = good("phase=prefill host_gap_us=9000"), on_top = good("phase=prefill host_gap_us=9000 slide=exposed");
     assert_near(none.m.exposed_slide_us, 8 * none.m.slide_us, 1e-12);
     assert_near(some.m.exposed_slide_us, 8 * (none.m.slide_us - 2000), 1e-12);
-    assert_near(some.m.common.latency_us, none.m.common.latency_us, 1e-12); /* the gap is where the slide is */
+    assert_near(some.m.latency_us, none.m.latency_us, 1e-12); /* the gap is where the slide is */
     assert_true(all.m.exposed_slide_us == 0);
-    assert_near(all.m.common.latency_us, 8 * (all.m.call_us + 9000), 1e-12);
-    assert_near(on_top.m.common.latency_us, 8 * (all.m.call_us + 9000 + all.m.slide_us), 1e-12);
-    const double idle_mj = all.p.engine_idle_w * 8 * (9000 - all.m.slide_us) / 1e3 / 512;
-    assert_near(all.m.common.energy_mj, none.m.common.energy_mj + idle_mj, 1e-12); /* hidden, not undone */
+    assert_near(all.m.latency_us, 8 * (all.m.call_us + 9000), 1e-12);
+    assert_near(on_top.m.latency_us, 8 * (all.m.call_us + 9000 + all.m.slide_us), 1e-12);
+    const double idle_mj = get(&all.p, "engine_idle_w") * 8 * (9000 - all.m.slide_us) / 1e3 / 512;
+    assert_near(all.m.energy_mj, none.m.energy_mj + idle_mj, 1e-12); /* hidden, not undone */
 }
 
 /* ---- requests and the best number of query rows ------------------------------------------------------------------------------ */
@@ -240,18 +241,18 @@ static void request__is_its_prompt_and_its_generation(void **state)
     (void)state;
     struct at a = good("prompt=300 generate=100"), prompt = good("prompt=300 generate=100 phase=prefill");
     assert_near(a.m.request_ms, a.e.prefill_ms + a.e.generate_ms, 1e-12);
-    assert_near(a.e.generate_ms, 100 * a.m.common.latency_us / 1e3, 1e-12);
-    assert_near(a.e.prefill_ms, prompt.m.common.latency_us / 1e3, 1e-12);
-    assert_near(prompt.m.common.tokens_per_s, 300 / (a.e.prefill_ms / 1e3), 1e-12);
+    assert_near(a.e.generate_ms, 100 * a.m.latency_us / 1e3, 1e-12);
+    assert_near(a.e.prefill_ms, prompt.m.latency_us / 1e3, 1e-12);
+    assert_near(prompt.m.tokens_per_s, 300 / (a.e.prefill_ms / 1e3), 1e-12);
     assert_true(prompt.m.calls == 5);
 }
 
 /* The same point at other query rows. */
 static void at_rows(struct at *a, int rows)
 {
-    a->p.query_rows = rows;
-    a->why = dse_model_ane.check(&a->p);
-    if (!a->why) dse_model_ane.estimate(&a->p, &a->m, NULL);
+    set(&a->p, "query_rows", rows);
+    a->why = refusal(&a->p);
+    if (!a->why) a->m = estimate(&a->p);
 }
 
 /* Against every multiple of 8 up to 512 and of 32 above, at several mixes, windows, designs. */
@@ -271,8 +272,7 @@ static void best_query_rows__are_those_of_an_exhaustive_search(void **state)
                 at_rows(&a, rows);
                 if (!a.why) best_ms = fmin(best_ms, a.m.request_ms);
             }
-            dse_model_ane.equate(&a.p, &a.e);
-            const double found_ms = a.e.best_request_ms;
+            const double found_ms = equation(&a.p, "best_request_ms");
             free(text);
             if (!(found_ms <= best_ms * 1.0001))
                 fail_msg("%s %s: %g ms, but %g ms can be had", mixes[i], machines[j], found_ms, best_ms);
@@ -298,15 +298,14 @@ static void layout__costs_rows_that_nobody_computes(void **state)
     char *even = xasprintf("%s layout=even", only_computing), *row = xasprintf("%s layout=row fill_rows=64", only_computing),
          *square = xasprintf("%s layout=square fill_rows=64", only_computing),
          *none = xasprintf("%s layout=row fill_rows=0", only_computing);
-    const double even_us = good(even).m.common.latency_us, row_us = good(row).m.common.latency_us,
-                 square_us = good(square).m.common.latency_us;
-    assert_near(good(none).m.common.latency_us, even_us, 1e-12);
+    const double even_us = good(even).m.latency_us, row_us = good(row).m.latency_us, square_us = good(square).m.latency_us;
+    assert_near(good(none).m.latency_us, even_us, 1e-12);
     assert_near(row_us / even_us, 2, 0.02); /* 64 rows and as many again; not of attention */
     assert_true(square_us < row_us && square_us > even_us);
     /* with so many rows, or so great a gain, only the projections are left to be slower */
     char *wide = xasprintf("%s square_gain=100", square);
     const double projections = 3.0 * 4096 * 4096 / (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008 + 4096.0 * 32000 / 32);
-    assert_near((good(wide).m.common.latency_us / even_us - 1), projections, 0.05);
+    assert_near((good(wide).m.latency_us / even_us - 1), projections, 0.05);
     free(even), free(row), free(square), free(none), free(wide);
 }
 
@@ -319,8 +318,8 @@ static void weights__that_are_narrow_stream_no_faster_than_they_expand(void **st
          *free_ = xasprintf("%s weight_bits=4 narrow_gain=16", streaming);
     const struct at w = good(wide), n = good(narrow), f = good(free_);
     const double weights_us = w.m.weights_mib * DSE_MIB / 85e9 * 1e6;
-    assert_near(w.m.common.latency_us - n.m.common.latency_us, weights_us * (1 - 1 / 2.37), 1e-6);
-    assert_near(w.m.common.latency_us - f.m.common.latency_us, weights_us * (1 - 1 / 4.0), 1e-6);
+    assert_near(w.m.latency_us - n.m.latency_us, weights_us * (1 - 1 / 2.37), 1e-6);
+    assert_near(w.m.latency_us - f.m.latency_us, weights_us * (1 - 1 / 4.0), 1e-6);
     assert_true(n.m.weights_mib == f.m.weights_mib); /* the bytes are those stored */
     free(wide), free(narrow), free(free_);
 }
@@ -332,7 +331,7 @@ static void slide__after_each_call_and_in_many_programs_costs_them_all(void **st
                     many = good("slide=exposed slide_each=call slide_programs=32");
     assert_near(each.m.exposed_slide_us, 64 * block.m.exposed_slide_us, 1e-12);
     assert_near(many.m.slide_us, each.m.slide_us + 31 * 230, 1e-12);
-    assert_near(many.m.common.latency_us, many.m.call_us + many.m.slide_us, 1e-12);
+    assert_near(many.m.latency_us, many.m.call_us + many.m.slide_us, 1e-12);
 }
 
 /* Waiting takes idle power; the same work takes the same energy whenever it is done. */
@@ -340,9 +339,9 @@ static void power__of_an_engine_that_waits_is_idle_power(void **state)
 {
     (void)state;
     const struct at none = good("slide=exposed"), gap = good("slide=exposed host_gap_us=1e6");
-    assert_near((gap.m.common.energy_mj - none.m.common.energy_mj) / 1e3, 0.8, 1e-9);
+    assert_near((gap.m.energy_mj - none.m.energy_mj) / 1e3, 0.8, 1e-9);
     const struct at hidden = good("slide=hidden host_gap_us=1e6"); /* the slide runs in a part of the gap */
-    assert_near((gap.m.common.energy_mj - hidden.m.common.energy_mj) / 1e3, 0.8 * gap.m.slide_us / 64 / 1e6, 1e-6);
+    assert_near((gap.m.energy_mj - hidden.m.energy_mj) / 1e3, 0.8 * gap.m.slide_us / 64 / 1e6, 1e-6);
     assert_string_equal(at("engine_base_w=0.5").why, "engine_idle_w is above engine_base_w");
     const struct at constant = good("power=constant host_gap_us=5000");
     assert_near(constant.m.engine_power_w, 4.2, 1e-9);
@@ -352,28 +351,25 @@ static void power__of_an_engine_that_waits_is_idle_power(void **state)
 static void points__at_random_are_no_faster_than_either_roof(void **state)
 {
     (void)state;
-    struct one o;
-    assert_true(one_init(&o, ane, NULL, 0));
+    const struct point base = point_of("ane", "");
     int feasible = 0, points = samples(5000, 20000);
     for (int i = 0; i < points; i++) {
-        struct ane_params p;
-        struct ane_metrics m;
-        if (!random_point(ane, space_fixed(o.space), 0.15, &p)) continue;
+        struct point p = base;
+        if (!random_point(p.model, base.params, 0.15, p.params)) continue;
         struct dse_breakdown parts = {0};
-        dse_model_ane.estimate(&p, &m, &parts);
+        const struct named m = estimate_parts(&p, &parts);
         double ops = 0, bytes = 0;
         for (int k = 0; k < parts.n; k++)
             if (parts.part[k].depth == 0) {
                 ops += parts.part[k].ops;
                 bytes += parts.part[k].dram_bytes;
             }
-        double s = m.common.latency_us / 1e6 * (1 + 1e-9) * (double)dse_workload_chips(&p.workload);
-        assert_true(s >= ops / (p.engine_tflops * 1e12) && s >= bytes / (p.dram.bandwidth_gbs * 1e9));
+        double s = m.latency_us / 1e6 * (1 + 1e-9) * (double)dse_workload_chips(workload_of(&p));
+        assert_true(s >= ops / (get(&p, "engine_tflops") * 1e12) && s >= bytes / (get(&p, "bandwidth_gbs") * 1e9));
         assert_true(m.wasted_rows >= -1e-12 && m.wasted_rows < 1);
         feasible++;
     }
     assert_true(feasible > points / 10);
-    one_release(&o);
 }
 
 int main(void)
@@ -403,5 +399,5 @@ int main(void)
         cmocka_unit_test(power__of_an_engine_that_waits_is_idle_power),
         cmocka_unit_test(points__at_random_are_no_faster_than_either_roof),
     };
-    return cmocka_run_group_tests(tests, start, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

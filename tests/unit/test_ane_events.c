@@ -1,83 +1,56 @@
 /* The Neural Engine at event level: what it has in common with the closed form, and what the closed form leaves out. */
-#include "ane/ane.h"
-#include "model_points.h"
-#include "sim/sim.h"
+#include "ane_test.h"
 
-#include <dse/units.h>
+#include <dse/num.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-static const struct model *ane;
 static const unsigned all_ideal = DSE_IDEAL_FIFOS | DSE_IDEAL_REFRESH | DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS | DSE_IDEAL_SYNC;
 
 /* A point at both levels. */
-struct at {
-    struct ane_params p;
-    struct ane_metrics closed, events;
+struct levels {
+    struct point p;
+    struct named closed, events;
     struct dse_breakdown closed_parts, events_parts;
     uint64_t handled; /* events */
 };
 
-static void run(struct at *a, unsigned ideal)
+static void run(struct levels *a, unsigned ideal)
 {
-    const char *why = dse_model_ane.check(&a->p);
-    if (why) fail_msg("%s", why);
-    a->closed_parts.n = a->events_parts.n = 0;
-    a->closed_parts.n_causes = a->events_parts.n_causes = 0;
-    dse_model_ane.estimate(&a->p, &a->closed, &a->closed_parts);
-    struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
-    bool ok = dse_model_ane.simulate(&a->p, sim, &a->events, &a->events_parts);
-    if (!ok) fail_msg("%s", dse_sim_error(sim));
-    a->handled = sim_events(sim);
-    sim_free(sim);
+    a->closed = estimate_parts(&a->p, &a->closed_parts);
+    a->events = simulated(&a->p, ideal, &a->events_parts, &a->handled);
 }
 
 /* `settings` in one string, separated by spaces. */
-static struct at at(const char *settings, unsigned ideal)
+static struct levels both(const char *settings, unsigned ideal)
 {
-    char *text = xstrdup(settings), *list[16];
-    size_t n = 0;
-    for (char *s = strtok(text, " "); s; s = strtok(NULL, " ")) list[n++] = s;
-    struct one o;
-    bool ok = one_init(&o, ane, list, n);
-    diags_print(&diags, stderr, false);
-    assert_true(ok);
-    struct at a = {.p = *(const struct ane_params *)space_fixed(o.space)};
-    dse_model_ane.resolve(&a.p);
+    struct levels a = {.p = point_of("ane", settings)};
     run(&a, ideal);
-    one_release(&o);
-    free(text);
     return a;
 }
 
-static void assert_near(double a, double b, double relative)
-{
-    if (fabs(a - b) <= relative * fmax(fabs(a), fabs(b))) return;
-    fail_msg("%.17g is not %.17g", a, b);
-}
-
 /* Every metric, but for rounding of times to picoseconds. */
-static void assert_all_near(const struct at *a, double relative)
+static void assert_all_near(const struct levels *a, double relative)
 {
-    for (size_t i = 0; i < ane->metrics.n; i++) {
-        const struct field *f = &ane->metrics.fields[i];
-        struct value x = field_get(f, &a->closed), y = field_get(f, &a->events);
-        if (f->type != DSE_TYPE_F64) continue;
-        if (isnan(x.f64) && isnan(y.f64)) continue;
-        if (strcmp(f->name, "exposed_slide_us") == 0) continue; /* a difference of long times: among the parts below */
-        if (fabs(x.f64 - y.f64) > relative * fmax(fabs(x.f64), fabs(y.f64)))
-            fail_msg("%s: %.12g is not %.12g", f->name, y.f64, x.f64);
+    static const struct {
+        const char *name;
+        size_t offset;
+    } metrics[] = {
+#define ROW(name) {#name, offsetof(struct named, name)},
+        NAMED_METRICS(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        const double x = *(const double *)(const void *)((const char *)&a->closed + metrics[i].offset),
+                     y = *(const double *)(const void *)((const char *)&a->events + metrics[i].offset);
+        if (isnan(x) && isnan(y)) continue;
+        if (strcmp(metrics[i].name, "exposed_slide_us") == 0) continue; /* a difference of long times: among the parts below */
+        if (!(fabs(x - y) <= relative * fmax(fabs(x), fabs(y)))) fail_msg("%s: %.12g is not %.12g", metrics[i].name, y, x);
     }
     assert_int_equal(a->closed_parts.n, a->events_parts.n);
     for (int i = 0; i < a->closed_parts.n; i++) {
         const struct dse_part *x = &a->closed_parts.part[i], *y = &a->events_parts.part[i];
         assert_string_equal(x->name, y->name);
         /* hidden but for a picosecond or two is hidden */
-        if (fabs(x->time_us - y->time_us) > relative * x->time_us + 1e-11 * a->closed.common.latency_us)
+        if (fabs(x->time_us - y->time_us) > relative * x->time_us + 1e-11 * a->closed.latency_us)
             fail_msg("%s: %.12g is not %.12g", x->name, y->time_us, x->time_us);
         assert_near(x->dram_bytes, y->dram_bytes, 1e-12);
         assert_near(x->ops, y->ops, 1e-12);
@@ -104,11 +77,11 @@ static void ideal__run_is_the_closed_form(void **state)
     for (size_t d = 0; d < DESIGNS; d++)
         for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
             char *text = xasprintf("cache=%s %s", designs[d], more[k]);
-            if (strstr(more[k], "generate=3000") && d == ANE_NONE) {
+            if (strstr(more[k], "generate=3000") && strcmp(designs[d], "none") == 0) {
                 free(text);
                 continue;
             }
-            struct at a = at(text, all_ideal);
+            struct levels a = both(text, all_ideal);
             assert_all_near(&a, 1e-7);
             free(text);
         }
@@ -118,18 +91,16 @@ static void ideal__run_is_the_closed_form(void **state)
 static void ideal__run_is_the_closed_form_at_random_points(void **state)
 {
     (void)state;
-    struct one o;
-    assert_true(one_init(&o, ane, NULL, 0));
+    const struct point base = point_of("ane", "");
     int feasible = 0;
     for (int i = 0; i < 4000; i++) {
-        struct at a;
-        if (!random_point(ane, space_fixed(o.space), i % 2 ? 0.15 : 0.5, &a.p)) continue;
+        struct levels a = {.p = base};
+        if (!random_point(base.model, base.params, i % 2 ? 0.15 : 0.5, a.p.params)) continue;
         run(&a, all_ideal);
         assert_all_near(&a, 1e-6);
         feasible++;
     }
     assert_true(feasible > 300);
-    one_release(&o);
 }
 
 /* ---- fill -------------------------------------------------------------------------------------------------------------------- */
@@ -140,21 +111,21 @@ static void tiles__cost_the_shorter_of_both_over_their_number(void **state)
     (void)state;
     for (double kib = 64; kib <= 65536; kib *= 4) {
         char *text = xasprintf("engine_tile_kib=%.0f", kib);
-        struct at a = at(text, 0);
-        double fill = 0, b = a.p.dram.bandwidth_gbs * DSE_GIGA, f = a.p.engine_tflops * ANE_TERA;
-        struct ane_shape s;
-        struct ane_call c;
-        ane_shape_init(&s, &a.p, 64, 512);
-        ane_call_init(&c, &a.p, &s);
-        for (int i = 0; i < c.n_ops; i++)
-            if (c.op[i].ops > 0 && c.op[i].bytes > 0)
-                fill += fmin(c.op[i].bytes / b, c.op[i].ops / f) / ceil(c.op[i].bytes / c.op[i].times / (kib * 1024));
+        struct levels a = both(text, 0);
+        const double b = get(&a.p, "bandwidth_gbs") * DSE_GIGA, f = get(&a.p, "engine_tflops") * 1e12;
+        double fill = 0;
+        for (int i = 0; i < a.closed_parts.n; i++) {
+            const struct dse_part *part = &a.closed_parts.part[i];
+            const double times = strcmp(part->name, "lm_head") == 0 ? 1 : 32; /* layers */
+            if (part->ops > 0 && part->dram_bytes > 0 && strcmp(part->name, "attention") != 0)
+                fill += fmin(part->dram_bytes / b, part->ops / f) / ceil(part->dram_bytes / times / (kib * 1024));
+        }
         assert_true(fill > 0);
         assert_near(a.events.call_us - a.closed.call_us, fill * 1e6, 1e-4);
         free(text);
     }
     /* one tile: nothing overlaps */
-    struct at one = at("engine_tile_kib=1000000", 0), sum = at("overlap=sum", 0);
+    struct levels one = both("engine_tile_kib=1000000", 0), sum = both("overlap=sum", 0);
     assert_near(one.events.call_us, sum.events.call_us, 1e-9);
     assert_near(sum.events.call_us, sum.closed.call_us, 1e-9);
 }
@@ -165,7 +136,7 @@ static void tiles__that_are_smaller_never_slow_a_call(void **state)
     double before = INFINITY;
     for (double kib = 65536; kib >= 1; kib /= 2) {
         char *text = xasprintf("engine_tile_kib=%g", kib);
-        struct at a = at(text, 0);
+        struct levels a = both(text, 0);
         assert_true(a.events.call_us <= before * (1 + 1e-12) && a.events.call_us >= a.closed.call_us * (1 - 1e-9));
         before = a.events.call_us;
         free(text);
@@ -174,7 +145,7 @@ static void tiles__that_are_smaller_never_slow_a_call(void **state)
 
 /* ---- calls, dispatches, slides ------------------------------------------------------------------------------------------- */
 
-static double part_us(const struct at *a, const char *name)
+static double part_us(const struct levels *a, const char *name)
 {
     for (int i = 0; i < a->events_parts.n; i++)
         if (strcmp(a->events_parts.part[i].name, name) == 0) return a->events_parts.part[i].time_us;
@@ -185,11 +156,11 @@ static double part_us(const struct at *a, const char *name)
 static void calls__are_those_of_the_post(void **state)
 {
     (void)state;
-    struct at prompt = at("window=512 phase=prefill", 0), token = at("window=512", 0);
-    assert_int_equal(prompt.events.calls, 8);
-    assert_int_equal(token.events.calls, 1);
-    assert_near(prompt.events.common.latency_us, 8 * (prompt.events.call_us + prompt.events.slide_us), 1e-9);
-    assert_near(token.events.common.latency_us, token.events.call_us + token.events.slide_us / 64, 1e-9);
+    struct levels prompt = both("window=512 phase=prefill", 0), token = both("window=512", 0);
+    assert_near(prompt.events.calls, 8, 0);
+    assert_near(token.events.calls, 1, 0);
+    assert_near(prompt.events.latency_us, 8 * (prompt.events.call_us + prompt.events.slide_us), 1e-9);
+    assert_near(token.events.latency_us, token.events.call_us + token.events.slide_us / 64, 1e-9);
 }
 
 static void programs__are_dispatched_each(void **state)
@@ -197,7 +168,7 @@ static void programs__are_dispatched_each(void **state)
     (void)state;
     for (int programs = 1; programs <= 1024; programs = 3 * programs + 1) {
         char *text = xasprintf("programs=%d dispatch_us=10", programs);
-        struct at a = at(text, 0), none = at("dispatch_us=0", 0);
+        struct levels a = both(text, 0), none = both("dispatch_us=0", 0);
         assert_near(a.events.call_us - none.events.call_us, 10. * programs, 1e-6);
         assert_near(part_us(&a, "dispatch"), 10. * programs, 1e-9);
         free(text);
@@ -208,14 +179,14 @@ static void programs__are_dispatched_each(void **state)
 static void slide__runs_in_the_gap(void **state)
 {
     (void)state;
-    double slide = at("phase=prefill", 0).events.slide_us;
+    double slide = both("phase=prefill", 0).events.slide_us;
     for (int gap = 0; gap <= 12000; gap += 1500) {
         char *hidden = xasprintf("phase=prefill host_gap_us=%d", gap), *exposed = xasprintf("%s slide=exposed", hidden);
-        struct at a = at(hidden, 0), b = at(exposed, 0);
+        struct levels a = both(hidden, 0), b = both(exposed, 0);
         double left = fmax(slide - gap, 0);
         assert_near(a.events.exposed_slide_us + 1, 8 * left + 1, 1e-8);
         assert_near(b.events.exposed_slide_us, 8 * slide, 1e-8);
-        assert_near(a.events.common.latency_us, 8 * (a.events.call_us + gap + left), 1e-9);
+        assert_near(a.events.latency_us, 8 * (a.events.call_us + gap + left), 1e-9);
         free(hidden);
         free(exposed);
     }
@@ -227,9 +198,9 @@ static void generation__slides_whole_blocks(void **state)
     (void)state;
     for (int generate = 1; generate <= 320; generate += 29) {
         char *text = xasprintf("prompt=512 generate=%d window=832", generate);
-        struct at a = at(text, 0), even = at(text, all_ideal);
+        struct levels a = both(text, 0), even = both(text, all_ideal);
         int slides = generate / 64;
-        assert_near(a.events.common.latency_us * generate, generate * a.events.call_us + slides * a.events.slide_us, 1e-9);
+        assert_near(a.events.latency_us * generate, generate * a.events.call_us + slides * a.events.slide_us, 1e-9);
         double less = (double)generate / 64 - slides, one_mib = 2. * 32 * 2 * (832 - 64) * 8192 / DSE_MIB;
         assert_near(a.closed.slide_mib * generate - a.events.slide_mib * generate + 1, less * one_mib + 1, 1e-9);
         assert_near(even.events.slide_mib, even.closed.slide_mib, 1e-12);
@@ -240,15 +211,15 @@ static void generation__slides_whole_blocks(void **state)
 static void energy__follows_the_time_the_engine_works(void **state)
 {
     (void)state;
-    struct at a = at("", 0);
+    struct levels a = both("", 0);
     double longer_s = (a.events.call_us - a.closed.call_us) * 1e-6;
-    assert_near(a.events.common.energy_mj - a.closed.common.energy_mj, 1e3 * a.p.engine_base_w * longer_s, 1e-6);
+    assert_near(a.events.energy_mj - a.closed.energy_mj, 1e3 * get(&a.p, "engine_base_w") * longer_s, 1e-6);
 }
 
 static void runs__repeat_themselves(void **state)
 {
     (void)state;
-    struct at a = at("phase=prefill host_gap_us=300 programs=3", 0), b = at("phase=prefill host_gap_us=300 programs=3", 0);
+    struct levels a = both("phase=prefill host_gap_us=300 programs=3", 0), b = both("phase=prefill host_gap_us=300 programs=3", 0);
     assert_memory_equal(&a.events, &b.events, sizeof a.events);
     assert_int_equal(a.handled, b.handled);
 }
@@ -257,18 +228,8 @@ static void runs__repeat_themselves(void **state)
 static void runs__are_two_calls_long(void **state)
 {
     (void)state;
-    struct at few = at("prompt=64 generate=1", 0), many = at("prompt=2048 generate=2000 batch=3", 0);
+    struct levels few = both("prompt=64 generate=1", 0), many = both("prompt=2048 generate=2000 batch=3", 0);
     assert_int_equal(few.handled, many.handled);
-}
-
-static int start(void **state)
-{
-    if (set_up(state) != 0) return -1;
-    size_t n;
-    const struct model *models = registry_models(&n);
-    for (size_t i = 0; i < n; i++)
-        if (models[i].desc == &dse_model_ane) ane = &models[i];
-    return ane ? 0 : -1;
 }
 
 int main(void)
@@ -286,5 +247,5 @@ int main(void)
         cmocka_unit_test(runs__repeat_themselves),
         cmocka_unit_test(runs__are_two_calls_long),
     };
-    return cmocka_run_group_tests(tests, start, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,4 @@
 /* Bounds of the Neural Engine's model on LLMs of all kinds: no point of a box is outside of them, and they are near. */
-#include "ane/ane.h"
 #include "bound_boxes.h"
 
 #include <setjmp.h>
@@ -70,6 +69,7 @@ static void bounds__are_near_the_best(void **state)
     };
     struct boxes b;
     if (!boxes_init(&b, registry_find("ane"))) abort();
+    const struct field *latency = schema_find(&b.model->metrics, "latency_us");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         set_base(&b, cases[i].llm, cases[i].more);
         const struct field *axis = schema_find(&b.model->params, cases[i].axis);
@@ -81,18 +81,17 @@ static void bounds__are_near_the_best(void **state)
         resolve(&b, b.lo);
         resolve(&b, b.hi);
         for (int k = 0; k <= 8; k++) {
-            struct ane_metrics m = {0};
             boxes_copy(&b, b.point, b.lo);
             number_set(axis, b.point, floor(cases[i].from + (cases[i].to - cases[i].from) * k / 8));
             resolve(&b, b.point);
             if (!accepts(&b, b.point)) continue;
-            dse_model_ane.estimate(b.point, &m, NULL);
-            least = fmin(least, m.common.latency_us);
+            b.model->desc->estimate(b.point, b.metrics, NULL);
+            least = fmin(least, field_number(latency, b.metrics));
         }
-        struct ane_metrics low = {0}, high = {0};
-        assert_true(ane_bound(b.lo, b.hi, &low, &high));
-        if (!(low.common.latency_us <= least && low.common.latency_us >= cases[i].near * least))
-            fail_msg("%s over %s: the floor is %g of the least", cases[i].llm, cases[i].axis, low.common.latency_us / least);
+        assert_true(b.model->desc->bound(b.lo, b.hi, b.floor, b.ceiling));
+        const double low = field_number(latency, b.floor);
+        if (!(low <= least && low >= cases[i].near * least))
+            fail_msg("%s over %s: the floor is %g of the least", cases[i].llm, cases[i].axis, low / least);
     }
     boxes_release(&b);
 }
