@@ -1,7 +1,7 @@
 /* Numbers of [parameters] with the default "auto": what stands for them until one is given.
  *
- * resolve() fills the field in, and formulas read it. In a box whose lower end has what the formula gives there, points may have what
- * it gives anywhere in the box, besides what the ends have. */
+ * resolve() fills the field in, and formulas read it. In a box whose lower end has what the formula gives there, points may have
+ * what it gives anywhere in the box, besides what the ends have. */
 #include "toml_model/internal.h"
 
 #include "base/xalloc.h"
