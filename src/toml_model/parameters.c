@@ -339,6 +339,11 @@ static bool add_reference(struct toml_model *m, const struct toml_node *p, const
                          DSE_KIND_COUNT, "`dse list` names the catalogs", "%s: there is no catalog of that name", p->key);
 }
 
+static bool is_auto(const struct toml_node *d)
+{
+    return d && d->type == TOML_STRING && strcmp(d->string, "auto") == 0;
+}
+
 /* A number, whole where it is written so and has no unit. */
 static bool add_number(struct toml_model *m, const struct toml_node *p, struct dse_param *row, struct diags *diags)
 {
@@ -348,7 +353,7 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
     if (!range || range->type != TOML_ARRAY || range->n != 2)
         return wrong(m, range ? range : p, hint, diags, "a number needs a range", p->key);
     const struct toml_node *least = &range->children[0], *most = &range->children[1];
-    const bool is_auto = d && d->type == TOML_STRING && strcmp(d->string, "auto") == 0, elsewhere = !d || is_auto;
+    const bool elsewhere = !d || is_auto(d);
     const double from = number_of(least), to = number_of(most), value = elsewhere ? from : number_of(d);
     if (!isfinite(from) || !isfinite(to) || from > to)
         return wrong(m, range, hint, diags, "the range is empty, or no range of numbers", p->key);
@@ -358,9 +363,6 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
     const bool has_unit = measure_of_name(p->key, &measure, &unit),
                integers = !elsewhere && least->type == TOML_INTEGER && most->type == TOML_INTEGER && d->type == TOML_INTEGER;
     const bool is_whole = whole ? whole->boolean : integers && !has_unit;
-    if (is_auto != (toml_get(p, "auto") != NULL))
-        return wrong(m, d ? d : p, "default = \"auto\", auto = \"formula\"", diags,
-                     "\"auto\" is a default that the formula of `auto` stands for", p->key);
     if (is_whole && !integers)
         return wrong(m, range, "default and range without a decimal point", diags, "a whole number has a whole default and range",
                      p->key);
@@ -372,7 +374,7 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
                               .min = from,
                               .max = to,
                               .offset = take_room(m, sizeof(double)),
-                              .flags = is_auto ? DSE_PARAM_AUTO : 0};
+                              .flags = is_auto(d) ? DSE_PARAM_AUTO : 0};
     const struct toml_node *given = toml_get(p, "unit");
     if (given && (given->type != TOML_STRING || strcmp(given->string, row->unit) != 0))
         return wrong(m, given, "a name ends in its unit: clock_ghz, buffer_kib, latency_us", diags,
@@ -381,6 +383,14 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
         return wrong(m, p, "_ghz, _gbs, _kib, _mib, _us, _ns, _bytes, _mm2, _w, _mj, _pj, ...", diags,
                      "a parameter is in a unit that designers speak", p->key);
     return true;
+}
+
+static bool check_auto(const struct toml_model *m, const struct toml_node *p, struct diags *diags)
+{
+    const struct toml_node *d = toml_get(p, "default");
+    return is_auto(d) == (toml_get(p, "auto") != NULL) || toml_get(p, "choices") ||
+           wrong(m, d ? d : p, "default = \"auto\", auto = \"formula\"", diags,
+                 "\"auto\" is a default that the formula of `auto` stands for", p->key);
 }
 
 static bool add_parameter(struct toml_model *m, const struct toml_node *p, struct diags *diags)
@@ -398,6 +408,7 @@ static bool add_parameter(struct toml_model *m, const struct toml_node *p, struc
     if (!check_from(m, p, diags)) return false;
     struct dse_param row = {.name = p->key, .unit = "", .doc = doc, .source = source ? source : "ours"};
     const struct toml_node *choices = toml_get(p, "choices"), *catalog = toml_get(p, "catalog");
+    ok = check_auto(m, p, diags) && ok;
     ok = (choices   ? add_choice(m, p, choices, &row, diags)
           : catalog ? add_reference(m, p, catalog, &row, diags)
                     : add_number(m, p, &row, diags)) &&

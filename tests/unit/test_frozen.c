@@ -58,7 +58,8 @@ static bool is_of_kind(const char *name, int kind)
         " llm draft_tokens drafter draft context head gemv_mapping ",
         " llm chunk_tokens context_spread latent_form routing kv_bits attention block ",
         " eviction boundary eviction_ratio prompt generate phase context attention value_update arithmetic_error ",
-        " llm prompt generate area power technology clock_ghz memory clock_mhz lut_bits q_frac_bits kv_fetch gemv_stalls cache layout npu ",
+        " llm prompt generate area power technology clock_ghz memory clock_mhz lut_bits q_frac_bits kv_fetch gemv_stalls cache"
+        " layout npu ",
         " llm phase context batch pipeline_parallel data_parallel interconnect query_rows ",
         " eviction eviction_ratio query_rows head_rows joining ",
         " llm draft_tokens drafter query_rows expert_dispatch layout "};
