@@ -84,8 +84,9 @@ static double result(const struct graph_node *steps, const struct graph_node *n,
 
 static double value_of(const struct toml_model *m, const struct auto_number *a, const void *params)
 {
+    enum { FEW = 64 };
     const struct groups g = groups_of(&m->groups, params);
-    double *v = xcalloc((size_t)a->n_steps, sizeof *v);
+    double few[FEW], *v = a->n_steps <= FEW ? few : xcalloc((size_t)a->n_steps, sizeof *v);
     for (int i = 0; i < a->n_steps; i++) {
         const struct graph_node *n = &a->steps[i];
         const double x = n->n_args > 0 ? v[n->args[0]] : 0, y = n->n_args > 1 ? v[n->args[1]] : x,
@@ -96,7 +97,7 @@ static double value_of(const struct toml_model *m, const struct auto_number *a, 
                                        : graph_apply((enum graph_op)n->op, x, y, z);
     }
     const double ret = v[a->n_steps - 1] / m->equations[a->equation].measure.scale;
-    free(v);
+    if (v != few) free(v);
     return ret;
 }
 
