@@ -58,7 +58,7 @@ says 'note: the model has too many formulas to differentiate' err.txt
 says '^latency_us  *bandwidth_gbs' out.txt
 
 # Of a model in C all is found by differences.
-"$DSE" eval ane --sensitivity --format csv | tr -d '"' >c.csv
-[ "$(cell c.csv latency_us engine_tflops how)" = difference ] || fail "how: $(cell c.csv latency_us engine_tflops how)"
+"$DSE" eval lad --sensitivity --format csv | tr -d '"' >c.csv
+[ "$(cell c.csv latency_us clock_ghz how)" = difference ] || fail "how: $(cell c.csv latency_us clock_ghz how)"
 [ "$(cell all.csv latency_us clock_ghz how)" = derivative ] || fail "how: $(cell all.csv latency_us clock_ghz how)"
 [ "$(cell c.csv latency_us context step)" = 1 ] || fail "the step of context: $(cell c.csv latency_us context step)"
