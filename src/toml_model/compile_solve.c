@@ -41,7 +41,8 @@ static bool may_solve(struct compiling *c, const struct formula_node *n, const s
     else if (c->variable)
         compile_fail(c, n, "give it a name among [equations]", xasprintf("solve() stands outside of loops over operators"));
     else if (c->m->n_unknowns >= MODEL_SOLVES_MAX)
-        compile_fail(c, n, NULL, xasprintf("the model has more than %d solve()", MODEL_SOLVES_MAX));
+        compile_fail(c, n, "give it a name among [equations], and use that",
+                     xasprintf("the model has more than %d solve()", MODEL_SOLVES_MAX));
     return c->ok;
 }
 
@@ -57,7 +58,9 @@ struct term compile_solve(struct compiling *c, const struct formula_node *n)
     const int unknown = graph_unknown(g, c->m->n_unknowns++);
     const struct term body = body_of(c, &loop, (struct term){ret.dim, ret.any, unknown});
     if (!c->ok) return term_any;
-    if (is_within_another(g, unknown)) return compile_fail(c, n, NULL, xasprintf("a solve() within a solve() takes too long"));
+    if (is_within_another(g, unknown))
+        return compile_fail(c, n, "solve for one number, and let the formula use what follows from it",
+                            xasprintf("a solve() cannot need another solve() of its %s", loop.name));
     ret.node = graph_solve(g, low.node, high.node, body.node, unknown);
     return ret;
 }
