@@ -21,6 +21,13 @@ struct point {
     _Alignas(16) char params[NAMED_BYTES];
 };
 
+static inline struct point point_copied(const struct model *model, const void *params)
+{
+    struct point p = {.model = model};
+    memcpy(p.params, params, model->desc->params_size);
+    return p;
+}
+
 /* The defaults with `settings` ("llm=llama3-8b batch=2"), resolved. */
 static inline struct point point_of(const char *model, const char *settings)
 {

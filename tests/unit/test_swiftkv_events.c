@@ -11,9 +11,7 @@ static struct both_levels b;
 /* The point at hand, whose parameters the next call may not change. */
 static struct point here(void)
 {
-    struct point p = {.model = b.model};
-    memcpy(p.params, b.params, b.model->desc->params_size);
-    return p;
+    return point_copied(b.model, b.params);
 }
 
 static double number(const char *name)
