@@ -42,29 +42,91 @@ static double share_of(const char *name, double share)
 {
     static const char *const seldom[] = {"parallel",   "banks",   "bytes",     "interleave", "context_spread", "chunk_",
                                          "scale_bits", "draft_",  "accept",    "column",     "activation",     "vote_fifo",
-                                         "devices",    "refresh", "processor", "fpga"};
+                                         "devices",    "refresh", "processor", "fpga",       "resident_"};
     for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)
         if (strstr(name, seldom[i]) || strncmp(name, "t_", 2) == 0) return share / 10;
     return share;
 }
 
-/* What a kind of points has besides: other LLMs, several chips, drafts, chunks, generations. */
-static bool is_of_kind(const char *name, int kind)
+/* What a kind of points draws always: other LLMs, several chips, drafts, chunks, generations; and what is the model's own. */
+static const char *const kinds_of_all[] = {
+    " ",
+    " llm phase context batch attention value_update kv_fetch weight_reuse query_rows overlap expert_dispatch ",
+    " llm phase context tensor_parallel pipeline_parallel data_parallel expert_parallel interconnect head attention ",
+    " llm draft_tokens drafter draft context head gemv_mapping ",
+    " llm chunk_tokens context_spread latent_form routing kv_bits attention block ",
+    " eviction boundary eviction_ratio prompt generate phase context attention value_update arithmetic_error ",
+    " llm prompt generate area power technology clock_ghz memory clock_mhz lut_bits q_frac_bits kv_fetch gemv_stalls cache"
+    " layout npu ",
+    " llm phase context batch pipeline_parallel data_parallel interconnect query_rows ",
+    " eviction eviction_ratio query_rows head_rows joining ",
+    " llm draft_tokens drafter query_rows expert_dispatch layout "};
+static const char *const kinds_of_lad[] = {
+    " ",
+    " llm phase context batch batch_policy ",
+    " llm phase context tensor_parallel pipeline_parallel data_parallel expert_parallel interconnect ",
+    " llm draft_tokens drafter draft context decoding ",
+    " llm chunk_tokens context_spread latent_form routing kv_bits ",
+    " eviction boundary eviction_ratio decoding phase context ",
+    " llm area power technology clock_ghz memory sram sram_word_bits ",
+    " draws profile recording intervals recent context center_scale active_cv ",
+    " llm batch context slots fill gather prefetch vain_prefetch counters pipeline ",
+    " llm batch context group_reads kv_scale_bits vpu_eas vpu_md vpu_ac vpu_width tiles draws ",
+    " batch context batch_policy tiles elementwise draws prefetch ",
+};
+/* Values among which three of four points are drawn: the whole range fits nothing more often. */
+struct near {
+    const char *name;
+    double least, most;
+};
+static const struct near near_lad[] = {
+    {"context", 512, 4096},
+    {"batch", 1, 48},
+    {"tiles", 1, 16},
+    {"sram_mib", 1.5, 3.5},
+    {"clock_ghz", 0.3, 1.4},
+    {"intervals", 5, 12},
+    {"recent", 0, 64},
+    {"active_cv", 0, 2},
+    {"center_scale", 0.2, 2},
+    {"vpu_eas", 1, 8},
+    {"vpu_md", 1, 8},
+    {"vpu_ac", 1, 8},
+    {"kv_bits", 4, 16},
+    {"kv_scale_bits", 0, 2},
+    {"sram_word_bits", 8, 512},
+    {"tensor_parallel", 1, 4},
+    {"apid_width", 1, 64},
+    {"chunk_tokens", 0, 2048},
+    {"pipeline_parallel", 1, 4},
+    {"data_parallel", 1, 4},
+    {"vpu_width", 32, 512},
+    {"draft_tokens", 0, 8},
+    {"expert_parallel", 1, 4},
+    {"context_spread", 0, 1},
+    {NULL, 0, 0},
+};
+/* A model was frozen with the first `n` of `kinds`; `evicting` has a bit for each kind that may have eviction. */
+static const struct frozen {
+    const char *model, *const *kinds;
+    int n, evicting;
+    const struct near *near;
+} frozen[] = {{"veda", kinds_of_all, 7, 0x161, NULL},
+              {"swiftkv", kinds_of_all, 7, 0x161, NULL},
+              {"ane", kinds_of_all, 10, 0x161, NULL},
+              {"lad", kinds_of_lad, 11, 0x7e1, near_lad}};
+
+static const struct frozen *frozen_of(const struct model *m)
 {
-    static const char *const kinds[] = {
-        " ",
-        " llm phase context batch attention value_update kv_fetch weight_reuse query_rows overlap expert_dispatch ",
-        " llm phase context tensor_parallel pipeline_parallel data_parallel expert_parallel interconnect head attention ",
-        " llm draft_tokens drafter draft context head gemv_mapping ",
-        " llm chunk_tokens context_spread latent_form routing kv_bits attention block ",
-        " eviction boundary eviction_ratio prompt generate phase context attention value_update arithmetic_error ",
-        " llm prompt generate area power technology clock_ghz memory clock_mhz lut_bits q_frac_bits kv_fetch gemv_stalls cache"
-        " layout npu ",
-        " llm phase context batch pipeline_parallel data_parallel interconnect query_rows ",
-        " eviction eviction_ratio query_rows head_rows joining ",
-        " llm draft_tokens drafter query_rows expert_dispatch layout "};
+    int i = 0;
+    while (strcmp(frozen[i].model, m->desc->name) != 0) i++;
+    return &frozen[i];
+}
+
+static bool is_of_kind(const char *name, const char *kind)
+{
     char *word = xasprintf(" %s ", name);
-    const bool ret = strstr(kinds[kind], word) != NULL;
+    const bool ret = strstr(kind, word) != NULL;
     free(word);
     return ret;
 }
@@ -78,39 +140,42 @@ static bool is_left_open(const struct field *f)
     return false;
 }
 
-/* Of the kinds those that were there when the model was frozen. */
-static const struct frozen {
-    const char *model;
-    int kinds;
-} frozen[] = {{"veda", 7}, {"swiftkv", 7}, {"ane", 10}};
-
-static int kinds_of(const struct model *m)
+/* What the point has, drawn or not: room on the chip and beside it, and no eviction. */
+static bool is_eased(const struct field *f, const struct frozen *of, int kind, struct value *ret)
 {
-    int i = 0;
-    while (strcmp(frozen[i].model, m->desc->name) != 0) i++;
-    return frozen[i].kinds;
+    enum { LARGE_GIB = 4096, LARGE_KIB = 16384 };
+    static const double large_mib = 3.5; /* of the table of LAD's paper */
+    const bool large = kind > 0 && strcmp(f->name, "capacity_gib") == 0, buffer = kind % 2 && strcmp(f->name, "buffer_kib") == 0,
+               sram = kind % 2 && strcmp(f->name, "sram_mib") == 0,
+               off = !(of->evicting >> kind & 1) && strcmp(f->name, "eviction") == 0;
+    *ret = off ? (struct value){.choice = 0} : (struct value){.f64 = large ? LARGE_GIB : buffer ? LARGE_KIB : large_mib};
+    return large || buffer || sram || off;
+}
+
+static struct value value_drawn(const struct field *f, const struct near *near, int i, uint64_t draw)
+{
+    struct field closer = *f;
+    for (; near && near->name && i / 4 % 4; near++)
+        if (strcmp(near->name, f->name) == 0) closer.min = near->least, closer.max = near->most;
+    return f->type == DSE_TYPE_REF ? entry_drawn(f, draw) : random_value_of(&closer, catalog, &draw);
 }
 
 /* Draw point i of the sequence. */
 static void draw_point(const struct model *m, const void *base, int i, void *ret)
 {
     static const double shares[] = {0.02, 0.05, 0.1, 0.2};
-    enum { LARGE_GIB = 4096, LARGE_KIB = 16384, EVICTING = 8 };
-    const int kind = i % kinds_of(m);
+    const struct frozen *of = frozen_of(m);
+    const int kind = i % of->n;
     memcpy(ret, base, m->desc->params_size);
     for (size_t k = 0; k < m->params.n; k++) {
         const struct field *f = &m->params.fields[k];
         uint64_t draw = digest_of(f->name, (uint64_t)i * 0x9e3779b97f4a7c15);
-        const bool large = kind > 0 && strcmp(f->name, "capacity_gib") == 0,
-                   buffer = kind % 2 && strcmp(f->name, "buffer_kib") == 0,
-                   off = kind > 0 && kind != 5 && kind != 6 && kind != EVICTING && strcmp(f->name, "eviction") == 0;
-        if (large || buffer) field_set(f, ret, (struct value){.f64 = large ? LARGE_GIB : LARGE_KIB});
-        if (off) field_set(f, ret, (struct value){.choice = 0});
+        struct value v;
+        const bool eased = is_eased(f, of, kind, &v);
+        if (eased) field_set(f, ret, v);
         if (is_left_open(f)) field_set(f, ret, (struct value){.f64 = (double)NAN});
-        if (large || buffer || off || !(random_uniform(&draw) < share_of(f->name, shares[i % 4]) || is_of_kind(f->name, kind)))
-            continue;
-        const struct value v = f->type == DSE_TYPE_REF ? entry_drawn(f, draw) : random_value_of(f, catalog, &draw);
-        field_set(f, ret, v);
+        if (eased || !(random_uniform(&draw) < share_of(f->name, shares[i % 4]) || is_of_kind(f->name, of->kinds[kind]))) continue;
+        field_set(f, ret, value_drawn(f, of->near, i, draw));
     }
     if (m->desc->resolve) m->desc->resolve(ret);
 }
