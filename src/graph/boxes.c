@@ -281,12 +281,12 @@ static void choose_finite(int n, const struct room *restrict a, const struct roo
 }
 
 /* Arithmetic on what may be no number gives what it gives on numbers, and may give none. One number is no longer one at all points,
- * so that it is rounded. */
+ * so that it is rounded; nor is a factor of one. */
 static void add_none(enum graph_op op, int n, const struct room *a, const struct room *b, struct room *r)
 {
     for (int i = 0; i < n; i++) {
         r->none[i] = (a->has_none && a->none[i]) || (b->has_none && b->none[i]);
-        if (r->none[i] && a->lo[i] == a->hi[i] && b->lo[i] == b->hi[i]) {
+        if (r->none[i] && (a->lo[i] == a->hi[i] || b->lo[i] == b->hi[i])) {
             const struct graph_range v = range_apply(op, get(a, i), get(b, i), get(a, i));
             r->lo[i] = v.lo;
             r->hi[i] = v.hi;

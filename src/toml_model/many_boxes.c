@@ -289,7 +289,7 @@ static void read_input(void *object, const struct block_shape *s, int what, int 
         const void *lo, *hi;
         b->boxes->ends(b->boxes->user, whole_of(b, s->point_of[i]), &lo, &hi);
         ret[i] = of_workload ? box_input(point_workload_input(b->m, what, &part->lo), point_workload_input(b->m, what, &part->hi))
-                             : box_input(point_input(b->m, &direct, lo, NULL), point_input(b->m, &direct, hi, NULL));
+                             : box_input(box_end(b->m, &direct, lo, NULL, false), box_end(b->m, &direct, hi, NULL, true));
     }
 }
 
