@@ -60,11 +60,20 @@ grep -q '^bandwidth_gbs ' table.txt || fail "no table"
 grep -q '^hbm2-5cube, 80 channels, map ' talk.txt || fail "what was run is not told: $(cat talk.txt)"
 
 # A trace without end that is printed ends with Ctrl-C; commands of a run that is stopped are kept, those of one that is killed are not there.
-stopped() { # SIGNAL STATUS OPTION...: after a second; who does not stop is killed
+catches_term() { # PID
+    caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null)
+    [ $((0x${caught:-0} >> 14 & 1)) -eq 1 ]
+}
+stopped() { # SIGNAL STATUS OPTION...: a second after it has begun
     signal=$1 want=$2
     shift 2
     status=0
-    timeout --preserve-status -k 30 -s "$signal" 1 "$DSE" dram --pattern random,size=64,count=4000000000 "$@" >out.txt 2>err.txt || status=$?
+    "$DSE" dram --pattern random,size=64,count=4000000000 "$@" >out.txt 2>err.txt &
+    pid=$!
+    for _ in $(seq 300); do catches_term "$pid" && break || sleep 0.1; done
+    sleep 1
+    kill -s "$signal" "$pid"
+    wait "$pid" || status=$?
     [ "$status" -eq "$want" ] || fail "dram $*: exit status $status after $signal: $(cat err.txt)"
 }
 stopped TERM 130 --print-trace
