@@ -15,6 +15,7 @@ const struct proof proofs[] = {
     {"points", "random points are refused with a reason or finite, and parts add up", prove_points},
     {"shortage", "what does not fit says how much is missing", prove_shortage},
     {"devices", "devices that work together are all paid for", prove_devices},
+    {"bounds", "bounds of boxes hold at points of them", prove_bounds},
     {"equations", "equations are finite or absent anywhere", prove_equations},
     {"trends", "declared trends hold", prove_trends},
     {"techniques", "with a technique off, nothing depends on what it alone reads", prove_techniques},

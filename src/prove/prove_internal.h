@@ -18,6 +18,7 @@ bool prove_defaults(const struct model *m, const struct catalog *catalog, struct
 bool prove_points(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_devices(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_shortage(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
+bool prove_bounds(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_equations(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_trends(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);
 bool prove_techniques(const struct model *m, const struct catalog *catalog, struct text *note, struct diags *diags);

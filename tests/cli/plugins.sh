@@ -23,7 +23,7 @@ if [ -n "$sanitised" ]; then export ASAN_OPTIONS="detect_odr_violation=0:${ASAN_
 with() { "$DSE" --plugin here/roofline.so "$@"; }
 
 "$DSE" test-model here/roofline.so >out.txt 2>err.txt || fail "the model of the example does not hold: $(cat out.txt err.txt)"
-[ "$(grep -c '^roofline .* ok ' out.txt)" -eq 10 ] || fail "test-model: $(cat out.txt)"
+[ "$(grep -c '^roofline .* ok ' out.txt)" -eq 11 ] || fail "test-model: $(cat out.txt)"
 with list models >out.txt
 says '^roofline .*closed-form, event-level' out.txt
 with describe roofline machine >out.txt
@@ -126,11 +126,14 @@ says 'dse: error: the plug-in .*/mine.so crashed: check of model mine' err.txt
 if "$DSE" test-model ./mine.so >out.txt 2>err.txt; then fail "a crash in check went unnoticed by test-model"; fi
 says 'dse: error: the plug-in .*/mine.so crashed: check of model mine' err.txt
 says 'mine .* tables .* ok' out.txt
-sed -e 's/return deep() ? "no" : 0/return 0/' mine.c >poor.c # no shortage, no trends, no breakdown
+# no shortage, no trends, no breakdown, and a bound above what there is
+sed -e 's/return deep() ? "no" : 0/return 0/' -e 's/\.check = check,/.check = check, .bound = bound,/' \
+    -e '/^static const char \*check/a static bool bound(const void *lo, const void *hi, void *floor, void *ceiling) { (void)lo, (void)hi; ((struct dse_common *)floor)->tokens_per_s = 2; ((struct dse_common *)ceiling)->tokens_per_s = 3; return true; }' mine.c >poor.c
 plugin poor.c poor.so -Wno-unused-function
 if "$DSE" test-model ./poor.so >out.txt 2>err.txt; then fail "a poor model was found good"; else [ $? -eq 1 ] || fail "test-model: exit status"; fi
-for what in defaults points shortage trends documentation; do says "^mine .* $what .*FAILED" out.txt; done
+for what in defaults points shortage bounds trends documentation; do says "^mine .* $what .*FAILED" out.txt; done
 says 'mine: error: it has no breakdown' err.txt
+says 'mine: error: tokens_per_s is 1 at a point, and its bound is 2 to 3 (bound); the box: ' err.txt
 says 'mine: error: it declares no trend of context' err.txt
 if "$DSE" test-model lda >out.txt 2>err.txt; then fail "test-model of no model"; fi
 says 'did you mean lad' err.txt

@@ -7,7 +7,7 @@ cp "$SOURCE/examples/array.toml" .
 with() { "$DSE" --plugin ./array.toml "$@"; }
 
 "$DSE" test-model array.toml >out.txt 2>err.txt || fail "the model of the example does not hold: $(cat out.txt err.txt)"
-[ "$(grep -c '^array .* ok ' out.txt)" -eq 10 ] || fail "test-model: $(cat out.txt)"
+[ "$(grep -c '^array .* ok ' out.txt)" -eq 11 ] || fail "test-model: $(cat out.txt)"
 with list models >out.txt
 says '^array .*closed-form' out.txt
 with describe array machine >out.txt

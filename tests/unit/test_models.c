@@ -52,6 +52,12 @@ static void models__what_does_not_fit_says_how_much(void **state)
     prove_all("shortage");
 }
 
+static void models__bounds_hold(void **state)
+{
+    (void)state;
+    prove_all("bounds");
+}
+
 static void models__with_a_technique_off_nothing_depends_on_what_it_reads(void **state)
 {
     (void)state;
@@ -77,6 +83,7 @@ int main(void)
         cmocka_unit_test(models__defaults_are_complete_in_range_and_feasible),
         cmocka_unit_test(models__any_point_in_range_is_refused_or_finite),
         cmocka_unit_test(models__what_does_not_fit_says_how_much),
+        cmocka_unit_test(models__bounds_hold),
         cmocka_unit_test(models__with_a_technique_off_nothing_depends_on_what_it_reads),
         cmocka_unit_test(models__equations_are_finite_or_absent_at_any_point),
         cmocka_unit_test(models__readme_has_every_equation_that_the_code_cites),
