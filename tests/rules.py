@@ -5,6 +5,7 @@
   "cli -> ... -> base" of CONTRIBUTING.md, which is read from there. Rooms between two arrows do not know each other. Every room
   stands in that line once.
 - Numbers are read by base/text.h alone, without the locale: no strtod, atof or scanf of numbers elsewhere.
+- A function has a name that can be said aloud: none is called of, is, no or us.
 - A model, and a header of include/dse, includes nothing but <dse/...>, its own folder and what the system has.
 - What works on operators asks their roles and traits: only the rooms workload, toml_model (whose files may ask for a name) and cli
   (which prints names) compare the name of an operator. A breach is a name that is compared or taken apart: in src/ that of a
@@ -32,6 +33,7 @@ ASK_NAMES = ("src/workload/", "src/toml_model/", "src/cli/")
 COMPARISON = re.compile(r"\b(?:strn?(?:case)?cmp|strstr|strchr|strspn|memcmp)\s*(?=\()")
 NAME_OF_OP = r"\bop(?:\[[^\]]*\])?(?:->|\.)name\b"
 NAMED = {"src/": NAME_OF_OP, "include/": NAME_OF_OP, "models/": r"(?<!\bentry)(?:->|\.)name\b"}
+UNSAID = re.compile(r"(?:[a-z_]\w*[ *]+)+(of|is|no|us)\([^;]*$")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -138,6 +140,9 @@ def file_breaches(root, file, level_of, operators):
         foreign = locale_breach(file, line)
         if foreign:
             yield file, number, 1, foreign
+        unsaid = UNSAID.match(line)
+        if unsaid:
+            yield file, number, unsaid.start(1) + 1, f"a function is called {unsaid[1]}, allowed: a name that says what it gives"
         include = INCLUDE.match(line)
         wrong = include and include_breach(file, include[1], include[2], level_of)
         if wrong:

@@ -148,7 +148,7 @@ struct ends {
 #define SET(metric, value) dse_bound_set(&m->floor->metric, &m->ceiling->metric, value)
 #define SET_WHOLE(metric, value) dse_bound_set_i64(&m->floor->metric, &m->ceiling->metric, value)
 
-static struct dse_interval us(struct dse_interval seconds)
+static struct dse_interval microseconds(struct dse_interval seconds)
 {
     return dse_iv_scale(dse_iv_positive(seconds), DSE_US_PER_S);
 }
@@ -195,10 +195,10 @@ static void fill_gemm(const struct ends *m, const struct fd_box *b)
     struct fd_cost_bound three[FD_KERNELS];
     fd_three_bound(b, &g, three);
     const struct fd_cost_bound *flat = &three[FD_FLAT];
-    SET(gemv_us, us(three[FD_GEMV].seconds));
-    SET(flat_gemm_us, us(flat->seconds));
-    SET(library_gemm_us, us(three[FD_LIBRARY].seconds));
-    SET(vendor_gemm_us, us(fd_vendor_bound(b, &g).seconds));
+    SET(gemv_us, microseconds(three[FD_GEMV].seconds));
+    SET(flat_gemm_us, microseconds(flat->seconds));
+    SET(library_gemm_us, microseconds(three[FD_LIBRARY].seconds));
+    SET(vendor_gemm_us, microseconds(fd_vendor_bound(b, &g).seconds));
     SET(flat_utilization, dse_iv_div(flat->bytes, dse_iv_mul(bandwidth, flat->seconds)));
     SET(padding_utilization, dse_iv_div(dse_iv(g.lo.m, g.hi.m), flat->rows));
     SET_WHOLE(flat_tile_n, flat->tile_n);
@@ -225,7 +225,7 @@ static void fill_cache(const struct ends *m, const struct fd_box *b, const struc
     SET(task.task_score, score);
     SET(task.task_loss, loss);
     SET(cached_positions, prefill ? dse_iv((read.lo + 1) / 2, (read.hi + 1) / 2) : read);
-    SET(technique_us, us(s->technique_s));
+    SET(technique_us, microseconds(s->technique_s));
     SET(technique_mib, dse_iv_scale(dse_iv_mul(fd_devices_of(b), dse_iv_div(s->technique_bytes, s->tokens)), 1 / DSE_MIB));
 }
 
@@ -235,10 +235,10 @@ static void fill(const struct ends *m, const struct fd_box *b, const struct fd_p
     fill_common(m, b, at);
     fill_gemm(m, b);
     fill_cache(m, b, s);
-    SET(linear_us, us(s->linear_s));
-    SET(sync_us, us(s->sync_s));
-    SET(launch_wait_us, us(s->wait_s));
-    SET(communication_us, us(s->allreduce_s));
+    SET(linear_us, microseconds(s->linear_s));
+    SET(sync_us, microseconds(s->sync_s));
+    SET(launch_wait_us, microseconds(s->wait_s));
+    SET(communication_us, microseconds(s->allreduce_s));
     SET(power_demand_w, dse_iv_mul(at->demand_w, fd_devices_of(b)));
     SET(used_clock_ghz, at->clock_ghz);
     SET(dram_footprint_gib, dse_iv_scale(fd_footprint_bound(b), 1 / DSE_GIB));

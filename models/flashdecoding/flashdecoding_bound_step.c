@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct dse_interval us(struct dse_interval a)
+static struct dse_interval microseconds(struct dse_interval a)
 {
     return dse_iv_scale(a, 1 / DSE_US_PER_S);
 }
@@ -34,7 +34,7 @@ struct fd_gemm_bound fd_gemm_of_bound(const struct fd_box *b, enum fd_gemm_choic
 struct fd_launched fd_launched_bound(const struct fd_box *b, struct dse_interval seconds, struct dse_interval kernels)
 {
     if (b->lo.launches == FD_QUEUED) return (struct fd_launched){seconds, {0, 0}};
-    const struct dse_interval launch = dse_iv_mul(kernels, us(FD_OF(b, launch_us)));
+    const struct dse_interval launch = dse_iv_mul(kernels, microseconds(FD_OF(b, launch_us)));
     const struct fd_launched l = {.each = dse_iv_max(seconds, launch), .wait = at_least(dse_iv_sub(launch, seconds), 0)};
     /* The closed form subtracts: what is left of an equal pair is 0 but for rounding. */
     return l.wait.hi > 0 ? (struct fd_launched){l.each, {l.wait.lo, l.wait.hi + (dse_above(l.each.hi, 1) - l.each.hi)}} : l;
@@ -208,7 +208,8 @@ static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
     const struct dse_interval passed = dse_widened(2 * (least - 1) / least, 2 * (most - 1) / most, 4);
     const struct dse_interval moving =
         dse_iv_div(dse_iv_mul(at_least(passed, 0), bytes), dse_iv_scale(FD_OF(b, link_gbs), DSE_GIGA));
-    s->allreduce_s = at_least(dse_iv_scale(dse_iv_add(moving, dse_iv_mul(hops, us(FD_OF(b, link_latency_us)))), times), 0);
+    s->allreduce_s =
+        at_least(dse_iv_scale(dse_iv_add(moving, dse_iv_mul(hops, microseconds(FD_OF(b, link_latency_us)))), times), 0);
 }
 
 /* E14, where the host runs ahead: all kernels against all launches. */

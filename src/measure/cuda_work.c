@@ -25,7 +25,7 @@ void cuda_forget(struct cuda_device *d)
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
-static enum meter_answer no(struct cuda_device *d, const char *why)
+static enum meter_answer cannot(struct cuda_device *d, const char *why)
 {
     snprintf(d->base.reason, sizeof d->base.reason, "%s", why);
     return METER_NO;
@@ -114,11 +114,11 @@ static enum meter_answer capture(struct cuda_device *d, uint64_t nodes)
 static enum meter_answer choose(struct cuda_device *d)
 {
     const struct meter_point *p = &d->point;
-    if (p->work == METER_MATMUL && !d->blas) return no(d, "it needs cuBLAS");
+    if (p->work == METER_MATMUL && !d->blas) return cannot(d, "it needs cuBLAS");
     if (p->work == METER_DECODE) {
-        if (!d->kernels.decode) return no(d, "its kernel needs compute capability 8.0");
+        if (!d->kernels.decode) return cannot(d, "its kernel needs compute capability 8.0");
         if (p->head_dim != DIM || p->heads % p->kv_heads || p->heads / p->kv_heads > GROUP_MAX)
-            return no(d, "its kernel has heads of 128 and at most 8 on a KV head");
+            return cannot(d, "its kernel has heads of 128 and at most 8 on a KV head");
         cuda_split(d, p, &d->splits, &d->per_split);
     }
     const double bytes = rotating_bytes(p), far = L2_TIMES * (double)d->l2_bytes;

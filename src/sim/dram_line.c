@@ -84,7 +84,7 @@ static bool is_missing(struct word w)
     return w.s == w.end;
 }
 
-static bool is(struct word w, const char *text)
+static bool is_word(struct word w, const char *text)
 {
     const size_t n = (size_t)(w.end - w.s);
     return n == strlen(text) && strncasecmp(w.s, text, n) == 0;
@@ -146,7 +146,7 @@ static bool parse_plain(struct word w, double *ret)
 
 static bool parse_time(struct word w, double *ret)
 {
-    if (!is_missing(w) && !is(w, ".") && parse_plain(w, ret)) return true;
+    if (!is_missing(w) && !is_word(w, ".") && parse_plain(w, ret)) return true;
     char *word = xstrndup(w.s, (size_t)(w.end - w.s));
     bool ok = text_parse_f64(word, ret);
     free(word);
@@ -232,7 +232,7 @@ static bool read_own(struct dram_lines *l, const struct words *words, struct dra
 static bool find_kind(struct word w, bool *ret_write)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!is(w, kinds[i].word)) continue;
+        if (!is_word(w, kinds[i].word)) continue;
         *ret_write = kinds[i].write;
         return true;
     }
@@ -277,17 +277,18 @@ static bool read_load_store(struct dram_lines *l, const struct words *words, str
     const struct word kind = words->w[0], at = words->w[1];
     const char *form = forms[DRAM_DIALECT_LOAD_STORE];
     uint64_t address;
-    if (!is(kind, "LD") && !is(kind, "ST")) return fault(f, kind, form, "\"%.*s\" is neither LD nor ST", shown(kind), kind.s);
+    if (!is_word(kind, "LD") && !is_word(kind, "ST"))
+        return fault(f, kind, form, "\"%.*s\" is neither LD nor ST", shown(kind), kind.s);
     if (is_missing(at)) return fault(f, at, form, "the address is missing");
     if (!parse_address(at, 10, &address))
         return fault(f, at, form, "\"%.*s\" is no decimal address, and has no 0x", shown(at), at.s);
-    *ret = access_at(l, address, is(kind, "ST"));
+    *ret = access_at(l, address, is_word(kind, "ST"));
     return ends(words, 2, form, f);
 }
 
 static bool is_packet_kind(struct word w)
 {
-    return is(w, "r") || is(w, "w") || is(w, "u");
+    return is_word(w, "r") || is_word(w, "w") || is_word(w, "u");
 }
 
 static bool read_packet(struct dram_lines *l, const struct words *words, struct dram_request *ret, struct dram_line_fault *f)
@@ -297,10 +298,10 @@ static bool read_packet(struct dram_lines *l, const struct words *words, struct 
     const char *form = forms[DRAM_DIALECT_PACKETS];
     uint64_t tick;
     if (!is_packet_kind(w[0])) return fault(f, w[0], form, "\"%.*s\" is no packet", shown(w[0]), w[0].s);
-    if (is(w[0], "u"))
+    if (is_word(w[0], "u"))
         return fault(f, w[0], "leave such packets out: r and w are those of ReadReq and WriteReq",
                      "a packet that neither reads nor writes");
-    *ret = (struct dram_request){.kind = is(w[0], "w") ? DRAM_WRITE : DRAM_READ};
+    *ret = (struct dram_request){.kind = is_word(w[0], "w") ? DRAM_WRITE : DRAM_READ};
     if (!parse_address(w[1], 10, &ret->address)) return fault(f, w[1], form, "\"%.*s\" is no decimal address", shown(w[1]), w[1].s);
     if (!parse_whole(w[2], 10, &ret->bytes) || ret->bytes == 0 || ret->bytes > l->capacity)
         return fault(f, w[2], form, "\"%.*s\" is no number of bytes", shown(w[2]), w[2].s);
@@ -327,7 +328,7 @@ static enum dram_dialect dialect_of(const struct words *words, const struct word
     uint64_t address;
     bool write;
     if (fields->n > 1) return is_packet(fields) ? DRAM_DIALECT_PACKETS : DRAM_DIALECT_NONE;
-    if (is(first, "LD") || is(first, "ST")) return DRAM_DIALECT_LOAD_STORE;
+    if (is_word(first, "LD") || is_word(first, "ST")) return DRAM_DIALECT_LOAD_STORE;
     const char letter = first.end - first.s == 1 ? *first.s : '\0';
     if (letter == 'R' || letter == 'W') return DRAM_DIALECT_OWN;
     if (letter == 'B' && !find_kind(words->w[1], &write)) return DRAM_DIALECT_OWN; /* else it is an address */
@@ -340,7 +341,7 @@ static bool unknown(const struct words *words, const struct words *fields, struc
 {
     const struct word first = words->w[0], second = words->w[1];
     uint64_t address;
-    if ((is(first, "R") || is(first, "W")) && fields->n > 1)
+    if ((is_word(first, "R") || is_word(first, "W")) && fields->n > 1)
         return fault(f, second, "write addresses of bytes: LD 4096 and ST 4096 are read as Ramulator 2 reads them",
                      "\"%.*s\" is an address in channels, banks and rows, which depend on the memory", shown(second), second.s);
     if (!is_missing(second) && parse_address(first, 16, &address))

@@ -210,7 +210,7 @@ static double at(const struct point_context *c, int node, double otherwise)
     return node < 0 ? otherwise : c->now.v[c->now.plan->slots.of[node]];
 }
 
-static double of(const struct point_context *c, int equation, double otherwise)
+static double number_of(const struct point_context *c, int equation, double otherwise)
 {
     return equation < 0 ? otherwise : at(c, c->now.plan->equations[equation], otherwise);
 }
@@ -257,7 +257,7 @@ const char *point_refusal(const struct toml_model *m, const struct groups *s)
 static const char *unmet(const struct point_context *c, int from, int to)
 {
     for (int i = from; i < to; i++) {
-        const double holds = of(c, c->m->check.list[i].equation, 0);
+        const double holds = number_of(c, c->m->check.list[i].equation, 0);
         if (isnan(holds) || holds == 0) return c->m->check.list[i].reason;
     }
     return NULL;
@@ -304,7 +304,7 @@ bool point_shortage(const struct toml_model *m, const void *params, const char *
     if (!found) return false;
     struct point_context *c = take(m, params);
     answer(c, QUESTION_SHORTAGE, params);
-    const double needed = of(c, found->needed, 0), there = of(c, found->there, 0);
+    const double needed = number_of(c, found->needed, 0), there = number_of(c, found->there, 0);
     put_back(c);
     *ret = in_unit(m->equations[found->needed].measure.dim, needed, there);
     return ret->needed > ret->there;
@@ -399,7 +399,7 @@ void point_common(const struct toml_model *m, const struct groups *g, const doub
 /* The totals of the point at hand. */
 static void totals_of(const struct point_context *c, double *ret)
 {
-    for (int i = 0; i < TOTALS; i++) ret[i] = of(c, c->m->totals[i], 0);
+    for (int i = 0; i < TOTALS; i++) ret[i] = number_of(c, c->m->totals[i], 0);
 }
 
 /* Numbers of a part, 0 where the model gives none. */
@@ -413,7 +413,7 @@ static double part_seconds(const struct point_context *c, const struct part_row 
 {
     if (p->equations[said] >= 0) return n->is[said];
     const bool known = p->equations[work] >= 0 && c->m->totals[peak] >= 0;
-    return known ? over(n->is[work], of(c, c->m->totals[peak], 1)) : 0;
+    return known ? over(n->is[work], number_of(c, c->m->totals[peak], 1)) : 0;
 }
 
 static const char *bound_name(const struct point_context *c, const struct part_row *p, const struct part_numbers *n)
@@ -421,7 +421,7 @@ static const char *bound_name(const struct point_context *c, const struct part_r
     const double compute = part_seconds(c, p, n, PART_COMPUTE, PART_OPS, TOTAL_PEAK_OPS),
                  dram = part_seconds(c, p, n, PART_DRAM, PART_BYTES, TOTAL_PEAK_BYTES);
     for (int i = 0; i < p->n_limits; i++) {
-        const double limit = of(c, p->limits[i].equation, 0);
+        const double limit = number_of(c, p->limits[i].equation, 0);
         if (limit > compute && limit > dram && limit >= n->is[PART_TIME]) return p->limits[i].name;
     }
     if (!(compute > 0 || dram > 0)) return dse_bound_names[DSE_BOUND_LATENCY];
@@ -458,15 +458,15 @@ static void break_down(struct point_context *c, const void *params, struct dse_b
     for (int i = 0; i < c->m->n_parts; i++) {
         const struct part_row *p = &c->m->parts[i];
         struct part_numbers n;
-        if (of(c, p->equations[PART_WHEN], 1) == 0) continue;
-        for (int k = 0; k < PART_NUMBERS && p->domain == DOMAIN_NONE; k++) n.is[k] = of(c, p->equations[k], 0);
+        if (number_of(c, p->equations[PART_WHEN], 1) == 0) continue;
+        for (int k = 0; k < PART_NUMBERS && p->domain == DOMAIN_NONE; k++) n.is[k] = number_of(c, p->equations[k], 0);
         if (p->domain == DOMAIN_NONE)
             add_part(c, p, p->name, &n, out);
         else
             add_elements(c, i, out);
     }
     for (int i = 0; i < c->m->n_causes; i++) {
-        const double joules = of(c, c->m->causes[i].equation, 0);
+        const double joules = number_of(c, c->m->causes[i].equation, 0);
         if (joules != 0) dse_breakdown_cause(out, c->m->causes[i].name, joules);
     }
 }
@@ -480,7 +480,7 @@ static void estimate(struct point_context *c, const void *params, void *metrics,
     point_common(m, &c->groups, totals, true, metrics);
     for (int i = 0; i < m->n_own; i++) {
         double *to = (double *)(void *)((char *)metrics + m->own[i].offset);
-        const double x = of(c, m->own[i].equation, 0) / m->own[i].scale;
+        const double x = number_of(c, m->own[i].equation, 0) / m->own[i].scale;
         *to = isfinite(x) ? x : (double)NAN;
     }
     if (breakdown) break_down(c, params, breakdown);
@@ -524,7 +524,7 @@ static void try_value(struct search *s, double x)
     field_set(f, s->params, whole ? (struct value){.i64 = (int64_t)x} : (struct value){.f64 = x});
     if (point_check(s->m, s->params)) return;
     answer(s->c, QUESTION_EQUATE, s->params);
-    const double is = of(s->c, s->t->least, 0);
+    const double is = number_of(s->c, s->t->least, 0);
     if (!(is < s->least)) return;
     s->least = is;
     s->found = true;
@@ -538,7 +538,7 @@ static bool search_best(struct point_context *c, const struct trying *t, const v
     struct search s = {
         .c = c, .m = c->m, .t = t, .params = xmalloc(c->m->desc.params_size), .best = ret_best, .least = (double)INFINITY};
     memcpy(s.params, params, c->m->desc.params_size);
-    const double step = of(c, t->step, 0), all = of(c, t->shares, 0);
+    const double step = number_of(c, t->step, 0), all = number_of(c, t->shares, 0);
     for (int i = 1; i <= EACH && step > 0; i++) try_value(&s, i * step);
     for (int i = 1; i <= SHARES && step > 0 && all / i > EACH * step; i++) try_value(&s, dse_ceil(all / i / step) * step);
     free(s.params);
@@ -554,7 +554,7 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
         const struct trying *t = m->equations[m->shown[i].equation].trying;
         const bool found = !t || search_best(c, t, params, best);
         if (t) answer(c, QUESTION_EQUATE, found ? best : params);
-        const double x = of(c, m->shown[i].equation, 0) / m->shown[i].scale;
+        const double x = number_of(c, m->shown[i].equation, 0) / m->shown[i].scale;
         *(double *)(void *)((char *)equations + m->shown[i].offset) = isfinite(x) && found ? x : (double)NAN;
         if (t) answer(c, QUESTION_EQUATE, params);
     }
@@ -578,7 +578,7 @@ static const char *why_unmeasured(const struct point_context *c)
 {
     const struct conditions *u = &c->m->unmeasured;
     for (int i = 0; i < u->n; i++)
-        if (of(c, u->list[i].equation, 0) != 0) return u->list[i].reason;
+        if (number_of(c, u->list[i].equation, 0) != 0) return u->list[i].reason;
     return NULL;
 }
 
@@ -588,9 +588,9 @@ static struct dse_cache_steps inexact_steps_of(const struct point_context *c, co
 {
     const int *inexact = c->m->inexact;
     struct dse_cache_steps ret = steps_of(g);
-    if (inexact[INEXACT_WHEN] < 0 || of(c, inexact[INEXACT_WHEN], 0) == 0) return ret;
-    *ret_arithmetic = dse_fixed_point(of(c, inexact[INEXACT_EXP_BITS], 0), of(c, inexact[INEXACT_FRACTION_BITS], 0),
-                                      of(c, inexact[INEXACT_ROUNDING], 0));
+    if (inexact[INEXACT_WHEN] < 0 || number_of(c, inexact[INEXACT_WHEN], 0) == 0) return ret;
+    *ret_arithmetic = dse_fixed_point(number_of(c, inexact[INEXACT_EXP_BITS], 0), number_of(c, inexact[INEXACT_FRACTION_BITS], 0),
+                                      number_of(c, inexact[INEXACT_ROUNDING], 0));
     ret.arithmetic = ret_arithmetic;
     return ret;
 }
@@ -615,7 +615,7 @@ void point_stand(const struct toml_model *m, const void *params, struct dse_stan
     const char *unknown = why_unmeasured(c);
     if (unknown) dse_standing_unknown(ret, unknown);
     for (int i = 0; i < m->beyond.n; i++)
-        if (of(c, m->beyond.list[i].equation, 0) != 0) dse_standing_add(ret, m->beyond.list[i].reason);
+        if (number_of(c, m->beyond.list[i].equation, 0) != 0) dse_standing_add(ret, m->beyond.list[i].reason);
     put_back(c);
 }
 
@@ -644,7 +644,7 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     run_estimate(c, params);
     for (int i = 0; i < m->n_own && !why; i++) {
         const struct equation *e = &m->equations[m->own[i].equation];
-        if (strcmp(e->name, metric) == 0 && !isfinite(of(c, m->own[i].equation, 0))) why = why_own(c, &s, i);
+        if (strcmp(e->name, metric) == 0 && !isfinite(number_of(c, m->own[i].equation, 0))) why = why_own(c, &s, i);
     }
     if (why || !has_bill(m)) {
         put_back(c);

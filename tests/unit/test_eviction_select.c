@@ -32,7 +32,7 @@ static struct eviction_result measured(const struct head *h, struct eviction_opt
     return r;
 }
 
-static struct eviction_options of(const char *policy, size_t size)
+static struct eviction_options options_of(const char *policy, size_t size)
 {
     struct eviction_options o = eviction_defaults;
     o.policy = eviction_policy_find(policy);
@@ -115,7 +115,7 @@ static void snapkv__keeps_what_the_papers_listing_keeps(void **state)
     for (size_t size = 7; size <= PROMPT; size += 9)
         for (int64_t pool = 1; pool <= 7; pool += 2)
             for (int32_t pooling = 0; pooling < 2; pooling++) {
-                struct eviction_options o = of("snapkv", size);
+                struct eviction_options o = options_of("snapkv", size);
                 o.pool = pool;
                 o.pooling = pooling;
                 expect_snapkv(&h, &o, size);
@@ -128,7 +128,7 @@ static void snapkv__of_a_window_as_long_as_the_prompt_keeps_the_prompt(void **st
 {
     (void)state;
     struct head h = random_head(N, D, 2, 2);
-    struct eviction_options o = of("snapkv", PROMPT);
+    struct eviction_options o = options_of("snapkv", PROMPT);
     o.observed = PROMPT - 1;
     struct eviction_result r = measured(&h, o, PROMPT);
     assert_true(r.retained_mass == 1 && r.output_error == 0);
@@ -139,7 +139,7 @@ static void pyramidkv__gives_layers_what_a_line_gives_them(void **state)
 {
     (void)state;
     struct head h = random_head(N, D, 2, 3);
-    struct eviction_options o = of("pyramidkv", 26);
+    struct eviction_options o = options_of("pyramidkv", 26);
     o.layers = 5;
     o.beta = 4;
     /* 20 besides the observed: the last layer 5, the first 35; 26 on average */
@@ -159,7 +159,7 @@ static void pyramidkv__gives_layers_what_a_line_gives_them(void **state)
     /* One layer, or a beta of 1: SnapKV. */
     o.beta = 1;
     h.layer = 4;
-    struct eviction_options snap = of("snapkv", 50);
+    struct eviction_options snap = options_of("snapkv", 50);
     struct eviction_result a = measured(&h, o, PROMPT), b = measured(&h, snap, PROMPT);
     assert_memory_equal(&a, &b, sizeof a);
     head_release(&h);
@@ -196,7 +196,7 @@ static void quest__reads_the_pages_with_the_largest_bounds(void **state)
     struct head h = random_head(N, D, 2, 4);
     for (int64_t page = 1; page <= 16; page *= 2)
         for (size_t size = 16; size <= N; size += 9) {
-            struct eviction_options o = of("quest", size);
+            struct eviction_options o = options_of("quest", size);
             struct eviction_result want = {0};
             char marked[N];
             o.page = page;
@@ -219,7 +219,7 @@ static void quest__of_pages_of_one_position_is_the_oracle(void **state)
     (void)state;
     struct head h = random_head(N, D, 2, 5);
     for (size_t size = 3; size < N; size += 13) {
-        struct eviction_options o = of("quest", size), best = of("oracle", size);
+        struct eviction_options o = options_of("quest", size), best = options_of("oracle", size);
         o.page = 1;
         struct eviction_result quest = measured(&h, o, 30), oracle = measured(&h, best, 30);
         /* The newest is always read; the oracle may do without it. */
@@ -235,7 +235,7 @@ static void quest__of_all_pages_is_exact(void **state)
     (void)state;
     struct head h = random_head(N, D, 2, 6);
     for (int64_t page = 1; page <= N; page += 5) {
-        struct eviction_options o = of("quest", N);
+        struct eviction_options o = options_of("quest", N);
         o.page = page;
         struct eviction_result r = measured(&h, o, 0);
         assert_true(r.retained_mass == 1 && r.output_error == 0);
@@ -259,7 +259,7 @@ static void a_real_model__loses_less_than_by_chance(void **state)
             assert_true(trace_head(t, l, c, &h, &diags));
             h.n = 512;
             for (size_t p = 0; p < POLICIES; p++) {
-                struct eviction_options o = of(names[p], 128);
+                struct eviction_options o = options_of(names[p], 128);
                 o.prompt = 480;
                 o.observed = 32;
                 o.page = 16;

@@ -189,7 +189,7 @@ static void expr_bounds__hold_what_every_point_gives(void **state)
     assert_true(telling > compared / 2);
 }
 
-static struct dse_interval of(const char *text)
+static struct dse_interval bound_of(const char *text)
 {
     static const struct params lo = {1, 4}, hi = {2, 8};
     static const struct metrics floor = {10, 100, NAN}, ceiling = {20, 300, NAN};
@@ -208,33 +208,33 @@ static void assert_near(struct dse_interval is, double lo, double hi)
 static void expr_bounds__are_as_narrow_as_their_terms(void **state)
 {
     (void)state;
-    assert_near(of("tokens_per_s / area_mm2"), 5, 30);
-    assert_near(of("2 * clock_ghz + tiles"), 6, 12);
-    assert_near(of("tiles ^ 2 - 3"), 13, 61);
-    assert_near(of("max(tiles, 6) * clock_ghz"), 6, 16);
-    assert_near(of("clock_ghz < 3 ? tiles : 1e9"), 4, 8);
-    assert_near(of("tokens_per_s / usd"), -INFINITY, INFINITY);
+    assert_near(bound_of("tokens_per_s / area_mm2"), 5, 30);
+    assert_near(bound_of("2 * clock_ghz + tiles"), 6, 12);
+    assert_near(bound_of("tiles ^ 2 - 3"), 13, 61);
+    assert_near(bound_of("max(tiles, 6) * clock_ghz"), 6, 16);
+    assert_near(bound_of("clock_ghz < 3 ? tiles : 1e9"), 4, 8);
+    assert_near(bound_of("tokens_per_s / usd"), -INFINITY, INFINITY);
 }
 
 static void expr_bounds__tell_when_a_constraint_is_decided(void **state)
 {
     (void)state;
-    assert_near(of("area_mm2 <= 25 && tiles >= 4"), 1, 1);
-    assert_near(of("area_mm2 <= 9.99"), 0, 0);
-    assert_near(of("area_mm2 <= 25 && tiles > 8"), 0, 0);
-    assert_near(of("area_mm2 <= 15"), 0, 1);
-    assert_near(of("area_mm2 <= 10"), 0, 1); /* the bound of the area may be off by rounding */
-    assert_near(of("usd <= 10"), 0, 1);
+    assert_near(bound_of("area_mm2 <= 25 && tiles >= 4"), 1, 1);
+    assert_near(bound_of("area_mm2 <= 9.99"), 0, 0);
+    assert_near(bound_of("area_mm2 <= 25 && tiles > 8"), 0, 0);
+    assert_near(bound_of("area_mm2 <= 15"), 0, 1);
+    assert_near(bound_of("area_mm2 <= 10"), 0, 1); /* the bound of the area may be off by rounding */
+    assert_near(bound_of("usd <= 10"), 0, 1);
 }
 
 static void expr_bounds__know_what_has_no_value_anywhere(void **state)
 {
     (void)state;
-    struct dse_interval v = of("sqrt(0 - tiles)");
+    struct dse_interval v = bound_of("sqrt(0 - tiles)");
     assert_true(v.lo > v.hi);
-    assert_near(of("1 + 2 * sin(clock_ghz)"), -1, 3);
-    assert_near(of("tan(clock_ghz)"), -INFINITY, INFINITY);
-    assert_near(of("(tiles - 6) ^ 2"), 0, 4);
+    assert_near(bound_of("1 + 2 * sin(clock_ghz)"), -1, 3);
+    assert_near(bound_of("tan(clock_ghz)"), -INFINITY, INFINITY);
+    assert_near(bound_of("(tiles - 6) ^ 2"), 0, 4);
 }
 
 int main(void)
