@@ -30,14 +30,6 @@ extern const char *const dse_mixer_names[]; /* "full", "window", ..., NULL */
 enum dse_feed_forward { DSE_FFN_DENSE, DSE_FFN_EXPERTS, DSE_NO_FFN, DSE_FEED_FORWARDS };
 extern const char *const dse_feed_forward_names[]; /* "dense", "experts", "none", NULL */
 
-/* Layers that are alike, however they are spread over the depth. */
-struct dse_layer_kind {
-    enum dse_mixer mixer;
-    enum dse_feed_forward ffn;
-    int64_t layers;
-};
-enum { DSE_LAYER_KINDS_MAX = DSE_MIXERS * DSE_FEED_FORWARDS };
-
 enum dse_qk_norm { DSE_QK_NO_NORM, DSE_QK_NORM_HEAD, DSE_QK_NORM_FULL };
 
 /* Small things beside the matrices of attention; "no" where an entry says nothing. */
@@ -75,35 +67,75 @@ struct dse_llm_states {
     int32_t ssm_norms; /* Jamba: norms of dt, B and C */
 };
 
+/* Keys and values that a layer does not make as others do; "no" where an entry says nothing. */
+struct dse_layer_cache {
+    int32_t values_from_keys; /* values are made of the projected keys, without a matrix of their own (Gemma 4) */
+    int32_t shares_cache;     /* keys and values are those of a layer before it: it makes and keeps none (Gemma 3n) */
+};
+
+/* What a layer is made of. An LLM has these numbers once, for all of its layers; kinds of layers of their own may have others. */
+#define DSE_LAYER_SHAPE \
+    int64_t heads, kv_heads, head_dim; /* 0 without attention of this kind */ \
+    int64_t value_dim;                 /* elements of a value; 0: head_dim */ \
+    int64_t ffn;                       /* inner width of the dense feed-forward network; 0: no layer has one */ \
+    int64_t ffn_matrices;              /* 2: up, down; 3: gate, up, down */ \
+    int64_t attention_window;          /* positions, of DSE_WINDOW and DSE_CHUNK */ \
+    struct dse_layer_cache cache; \
+    struct dse_llm_details details; \
+    struct dse_llm_latent latent; \
+    struct dse_llm_experts moe; \
+    struct dse_llm_states states;
+struct dse_layer_shape {
+    DSE_LAYER_SHAPE
+};
+
+/* Layers that are alike, however they are spread over the depth. Row table of what an entry may say of a kind of its own:
+ * dse_layer_kind_fields. */
+struct dse_layer_kind {
+    const char *name;      /* of the entry's own ([NAME.kinds.KIND]); NULL: made of `attention` and `feed_forward` */
+    int32_t attention;     /* enum dse_mixer */
+    int32_t beside;        /* enum dse_mixer: a recurrence that takes the same input; their outputs are added. DSE_NO_MIXER: none */
+    int32_t feed_forward;  /* enum dse_feed_forward */
+    uint64_t own;          /* rows that the entry gives, as bits in the order of the table; the others are those of the LLM */
+    struct dse_layer_shape shape;
+    /* made by dse_llm_resolve */
+    int64_t layers;
+    /* The first kind whose projections of grouped queries, keys and values are as wide, whose latent attention is the same, whose
+     * recurrences, whose network: operators of such layers are one. */
+    uint8_t same_heads, same_latent, same_states, same_network;
+};
+enum { DSE_LAYER_KINDS_MAX = 40 };
+extern const struct dse_param dse_layer_kind_fields[];
+
 /* A decoder-only LLM. Row table: dse_llm_fields. */
 struct dse_llm {
     struct dse_entry entry;
-    int64_t layers, hidden, heads, kv_heads, head_dim; /* heads, kv_heads, head_dim: 0 without attention of this kind */
-    int64_t ffn;                                       /* inner width of the dense feed-forward network; 0: no layer has one */
-    int64_t ffn_matrices;                              /* 2: up, down; 3: gate, up, down */
+    int64_t layers, hidden;
+    union {
+        struct dse_layer_shape shape; /* of all layers, but for what kinds of the entry's own say */
+        struct {
+            DSE_LAYER_SHAPE
+        };
+    };
     int64_t vocab;
     int64_t embedding_tables; /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
     int64_t max_context;      /* longest context it was trained or extended for */
-    int64_t attention_window; /* positions, of DSE_WINDOW and DSE_CHUNK */
     int64_t dense_layers;     /* the first ones, which have no experts */
     struct dse_pattern attention, feed_forward; /* enum dse_mixer, enum dse_feed_forward; as the entry has them */
-    struct dse_llm_details details;
-    struct dse_llm_latent latent;
-    struct dse_llm_experts moe;
-    struct dse_llm_states states;
-    /* made of the patterns by dse_llm_resolve */
+    struct dse_pattern layer_kinds;             /* index into kinds; n = 0: kinds are made of the two above */
     struct dse_layer_kind kinds[DSE_LAYER_KINDS_MAX];
     size_t n_kinds;
 };
 extern const struct dse_param dse_llm_fields[];
-/* What layer i (from 0) is. */
-enum dse_mixer dse_llm_mixer(const struct dse_llm *llm, int64_t layer);
-enum dse_feed_forward dse_llm_feed_forward(const struct dse_llm *llm, int64_t layer);
-/* Group the layers into kinds. NULL when the rows of the entry fit together, else why not ("heads is not a multiple of kv_heads").
- * Ranges are checked elsewhere. The text lives until the next call of this thread. */
+/* The kind that layer i (from 0) is of, of a resolved LLM. */
+const struct dse_layer_kind *dse_llm_layer(const struct dse_llm *llm, int64_t layer);
+/* Count the layers of each kind. NULL when the rows of the entry fit together, else why not ("heads is not a multiple of
+ * kv_heads"). Ranges are checked elsewhere. The text lives until the next call of this thread. */
 const char *dse_llm_resolve(struct dse_llm *llm);
-/* Is every layer full attention with grouped queries and a dense feed-forward network? */
+/* Is every layer full attention with grouped queries and a dense feed-forward network, all alike? */
 bool dse_llm_is_plain(const struct dse_llm *llm);
+/* Have all layers with grouped queries the same keys and values? */
+bool dse_llm_has_one_cache(const struct dse_llm *llm);
 
 /* What decides how well a DRAM channel does at short accesses: the law of dse_dram_efficiency (hw.h) reads it. A channel is what
  * has a data bus of its own: an HBM pseudo channel, a GDDR6 channel, a DDR4 DIMM channel. Row table: dse_dram_timing_fields. */

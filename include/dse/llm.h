@@ -53,9 +53,9 @@ const char *dse_llm_unlike_measured(const struct dse_llm *llm);
 
 /* Is it latent attention, of any kind? */
 bool dse_llm_is_latent(enum dse_mixer mixer);
-/* Cached positions that the token at `context` attends to in a layer; 0 for mixers that attend to none. */
-int64_t dse_llm_positions_seen(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context);
-/* Positions that such a layer keeps. */
-int64_t dse_llm_positions_kept(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context);
+/* Cached positions that the token at `context` attends to in a layer of this kind; 0 where nothing attends. */
+int64_t dse_llm_positions_seen(const struct dse_layer_kind *kind, int64_t context);
+/* Positions that such a layer keeps, or that the layer keeps whose cache it shares. */
+int64_t dse_llm_positions_kept(const struct dse_layer_kind *kind, int64_t context);
 
 #endif

@@ -173,6 +173,7 @@ struct dse_op {
     int8_t collective;   /* enum dse_collective */
     int64_t repeat;      /* instances: layers, or 1 */
     double copies;       /* matrices of an instance that work on different rows: experts with work (a mean); else 1 */
+    int64_t cached_columns; /* of n: keys and values of grouped queries, which go to the cache */
     int64_t m, k, n;     /* of one instance, of one copy. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence.
                               m of experts is the mean, rounded up: `rows` is the mean */
     double rows;         /* of one copy */
@@ -197,6 +198,7 @@ struct dse_attention {
     int64_t key_dim, value_dim; /* elements a head; value_dim 0: an indexer */
     bool values_in_keys;        /* latent attention, absorbed: a value is the first value_dim elements of its key, read once */
     int64_t sequences, queries; /* queries: positions of one sequence worked on in this pass */
+    int64_t reach;              /* positions that a query sees at most: of windows, chunks and indexers' choices; 0: all */
     int64_t positions;          /* that the pass reads of a sequence: what any of its queries sees */
     int64_t context;            /* positions that there are, the newest included */
     int64_t kept;               /* positions of the cache that stay */

@@ -397,7 +397,7 @@ static int64_t expert_layers(const struct run *r, const struct dse_llm *llm)
 {
     int64_t layers = 0;
     for (size_t i = 0; i < llm->n_kinds; i++)
-        if (llm->kinds[i].ffn == DSE_FFN_EXPERTS) layers += llm->kinds[i].layers;
+        if (llm->kinds[i].feed_forward == DSE_FFN_EXPERTS) layers += llm->kinds[i].layers;
     return (int64_t)dse_ceil((double)layers / r->closed.stages);
 }
 

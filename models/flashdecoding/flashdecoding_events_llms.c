@@ -116,7 +116,7 @@ struct dse_draw fd_draw_of(const struct dse_sim *sim, const struct fd_params *p)
 {
     const struct dse_llm *llm = p->workload.llm;
     int64_t layers = 0;
-    for (size_t i = 0; i < llm->n_kinds; i++) layers += llm->kinds[i].ffn == DSE_FFN_EXPERTS ? llm->kinds[i].layers : 0;
+    for (size_t i = 0; i < llm->n_kinds; i++) layers += llm->kinds[i].feed_forward == DSE_FFN_EXPERTS ? llm->kinds[i].layers : 0;
     return dse_draw_of(sim, 0, dse_layers_simulated(&p->events, layers));
 }
 

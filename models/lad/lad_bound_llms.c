@@ -63,8 +63,10 @@ static void simple_llm(const struct dse_llm *of, const struct dse_attention *a, 
     ret->layers = a ? a->layers : 1;
     ret->heads = a ? a->heads : 1;
     ret->kv_heads = a ? a->kv_heads : 1;
-    ret->kinds[0] = (struct dse_layer_kind){.mixer = DSE_FULL, .ffn = DSE_FFN_DENSE, .layers = ret->layers};
     ret->details.output_gate = false;
+    ret->layer_kinds.n = 0;
+    ret->kinds[0] = (struct dse_layer_kind){
+        .attention = DSE_FULL, .beside = DSE_NO_MIXER, .feed_forward = DSE_FFN_DENSE, .shape = ret->shape, .layers = ret->layers};
 }
 
 static void simple_point(struct lad_params *p, const struct dse_llm *llm, int64_t context, int64_t batch)

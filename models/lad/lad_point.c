@@ -66,12 +66,23 @@ const char *lad_point_read(struct lad_point *pt)
     return draws == LAD_REPLAY ? read_recording(pt) : draws == LAD_SURFACE ? read_surface(pt) : read_profile(pt);
 }
 
+/* Centers are directions of keys, and E1 to E13 take values as wide as these. */
+static const char *check_widths(const struct dse_llm *llm)
+{
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_shape *s = &llm->kinds[i].shape;
+        if (llm->kinds[i].attention == DSE_FULL && (s->head_dim != llm->head_dim || (s->value_dim > 0 && s->value_dim != s->head_dim)))
+            return "locality-aware decoding needs keys and values of one width in all layers with full attention (decoding, llm)";
+    }
+    return NULL;
+}
+
 bool lad_works(const struct lad_params *p)
 {
     const struct dse_llm *llm = p->workload.llm;
     if (p->decoding != LAD_LOCALITY_AWARE || p->workload.phase != DSE_DECODE) return false;
     for (size_t i = 0; i < llm->n_kinds; i++)
-        if (llm->kinds[i].mixer == DSE_FULL) return true;
+        if (llm->kinds[i].attention == DSE_FULL) return true;
     return false;
 }
 
@@ -130,6 +141,8 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
     dse_cache_step_at(&p->cache, &p->workload, &ret->cache);
     if (ret->is_simple) set_footprint(ret);
     if (!ret->locality_aware) return NULL;
+    why = check_widths(llm);
+    if (why) return why;
     if (p->group_reads == LAD_READS_UNION) ret->group = llm->heads / llm->kv_heads;
     return p->gather == LAD_GATHER_ROWS ? set_gather(ret) : NULL;
 }

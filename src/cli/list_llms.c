@@ -29,8 +29,9 @@ static void add_layers(const struct dse_llm *llm, struct text *t)
 {
     int64_t mixers[DSE_MIXERS] = {0}, networks[DSE_FEED_FORWARDS] = {0};
     for (size_t i = 0; i < llm->n_kinds; i++) {
-        mixers[llm->kinds[i].mixer] += llm->kinds[i].layers;
-        networks[llm->kinds[i].ffn] += llm->kinds[i].layers;
+        mixers[llm->kinds[i].attention] += llm->kinds[i].layers;
+        if (llm->kinds[i].beside != DSE_NO_MIXER) mixers[llm->kinds[i].beside] += llm->kinds[i].layers;
+        networks[llm->kinds[i].feed_forward] += llm->kinds[i].layers;
     }
     for (int i = 0, n = 0; i < DSE_NO_MIXER; i++)
         if (mixers[i]) text_addf(t, "%s%lld %s", n++ ? ", " : "", (long long)mixers[i], dse_mixer_names[i]);

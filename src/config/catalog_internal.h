@@ -47,6 +47,12 @@ const char *catalog_intern(struct catalog *c, const char *s);
 
 /* Is there room for one more entry of the kind? Else an error at the place. */
 bool catalog_has_room(const struct catalog *c, enum dse_kind kind, struct srcloc loc, const char *source_text, struct diags *diags);
+/* One key of an entry, or of a part of one, into its field. False with an error at the value. */
+bool catalog_set_key(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
+                     struct diags *diags);
+/* As TOML has them: a key, in quotes where it must be; the value of a field. */
+void catalog_add_key(struct text *t, const char *key);
+void catalog_add_value(struct text *t, const struct field *f, struct value v);
 /* Append; the catalog owns the entry from now on. While it replaces, one of the same name goes to the end, where no one finds
  * it. */
 void catalog_add(struct catalog *c, enum dse_kind kind, struct dse_entry *entry);

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/xalloc.h"
+#include "config/catalog_kinds.h"
 #include "workload/requests.h"
 
 #include <math.h>
@@ -74,9 +75,8 @@ static bool set_pattern(const struct field *f, void *entry, const struct toml_do
     return true;
 }
 
-/* One key of an entry into its field. */
-static bool set_key(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
-                    struct diags *diags)
+bool catalog_set_key(const struct field *f, void *entry, const struct toml_doc *doc, const struct toml_node *node,
+                     struct diags *diags)
 {
     struct value v = {0};
     if (f->type == DSE_TYPE_ENUM) return set_choice(f, entry, doc, node, diags);
@@ -103,7 +103,8 @@ static bool missing_keys(const struct toml_doc *doc, enum dse_kind kind, const s
                          struct diags *diags)
 {
     bool dotted = false;
-    for (size_t i = 0; i < table->n; i++) dotted |= table->children[i].type == TOML_TABLE;
+    for (size_t i = 0; i < table->n; i++)
+        dotted |= table->children[i].type == TOML_TABLE && strcmp(table->children[i].key, "kinds") != 0;
     const char *hint = dotted ? "a name with a dot in it needs quotes: [\"opt-2.7b\"]" : "`dse list` shows what the others have";
     return diags_input(diags, toml_key_loc(doc, table), doc->text, hint, "%s %s has no %s", kind_singular(kind), table->key, names);
 }
@@ -130,7 +131,7 @@ static bool set_fields(const struct catalog *c, enum dse_kind kind, void *entry,
         const struct toml_node *node = toml_get(table, f->name);
         const bool may_lack = f->optional || (f->together && left_out);
         if (node)
-            ok = set_key(f, entry, doc, node, diags) && ok;
+            ok = catalog_set_key(f, entry, doc, node, diags) && ok;
         else if (is_like)
             continue;
         else if (may_lack && f->type == DSE_TYPE_F64)
@@ -148,12 +149,14 @@ static bool check_entry_keys(const struct catalog *c, enum dse_kind kind, const 
                              struct diags *diags)
 {
     const struct schema *fields = &c->fields[kind];
-    const char **names = xcalloc(fields->n + 3, sizeof *names);
-    for (size_t i = 0; i < fields->n; i++) names[i] = fields->fields[i].name;
-    names[fields->n] = "source";
-    names[fields->n + 1] = "like";
-    names[fields->n + 2] = "title";
-    bool ok = toml_check_keys(doc, table, names, fields->n + 3, diags);
+    static const char *const others[] = {"source", "like", "title"};
+    enum { OTHERS = sizeof others / sizeof *others, KINDS = 2 };
+    const char **names = xcalloc(fields->n + OTHERS + KINDS, sizeof *names);
+    size_t n = 0;
+    for (size_t i = 0; i < fields->n; i++) names[n++] = fields->fields[i].name;
+    for (size_t i = 0; i < OTHERS; i++) names[n++] = others[i];
+    for (size_t i = 0; kind == DSE_KIND_LLM && catalog_kind_keys[i]; i++) names[n++] = catalog_kind_keys[i];
+    bool ok = toml_check_keys(doc, table, names, n, diags);
     free(names);
     return ok;
 }
@@ -222,11 +225,12 @@ static const char *source_of(struct catalog *c, const struct toml_node *source, 
 }
 
 /* The keys of the table, and what is to hold between them. */
-static bool fill_entry(const struct catalog *c, enum dse_kind kind, struct dse_entry *entry, const struct toml_doc *doc,
+static bool fill_entry(struct catalog *c, enum dse_kind kind, struct dse_entry *entry, const struct toml_doc *doc,
                        const struct toml_node *table, bool is_like, struct diags *diags)
 {
     bool ok = check_entry_keys(c, kind, doc, table, diags);
     ok = set_fields(c, kind, entry, doc, table, is_like, diags) && ok;
+    if (kind == DSE_KIND_LLM) ok = catalog_read_kinds(c, (struct dse_llm *)(void *)entry, doc, table, diags) && ok;
     const bool has_source = toml_get(table, "source");
     if (toml_get(table, "title") && !toml_expect(doc, table, "title", TOML_STRING, diags)) ok = false;
     if ((has_source || !is_like) && !toml_expect(doc, table, "source", TOML_STRING, diags)) ok = false;

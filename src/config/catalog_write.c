@@ -1,6 +1,7 @@
 /* Entries as TOML, to start one's own from. */
 #include "config/catalog_internal.h"
 
+#include "config/catalog_kinds.h"
 #include "workload/requests.h"
 
 #include <inttypes.h>
@@ -8,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A key as it is, or in quotes. */
-static void add_key(struct text *t, const char *key)
+void catalog_add_key(struct text *t, const char *key)
 {
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     if (*key && key[strspn(key, bare)] == '\0')
@@ -28,7 +28,7 @@ static bool is_left_out(const struct field *f, struct value v)
     return f->type == DSE_TYPE_I64 && v.i64 == 0 && f->min > 0;
 }
 
-static void add_value(struct text *t, const struct field *f, struct value v)
+void catalog_add_value(struct text *t, const struct field *f, struct value v)
 {
     char buf[TEXT_NUMBER_MAX];
     if (f->type == DSE_TYPE_ENUM)
@@ -49,6 +49,16 @@ bool catalog_is_left_out(const struct field *f, const struct dse_entry *entry)
     return is_left_out(f, field_get(f, entry));
 }
 
+static void write_kinds(const struct dse_entry *entry, const char *name, struct text *ret)
+{
+    struct text path;
+    text_init(&path);
+    text_addf(&path, "%s.", kind_plural(DSE_KIND_LLM));
+    catalog_add_key(&path, name);
+    catalog_write_kinds((const struct dse_llm *)(const void *)entry, path.s, ret);
+    text_release(&path);
+}
+
 /* With what each key means behind it when `explained`. */
 static void write_entry(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, const char *name,
                         bool explained, struct text *ret)
@@ -59,7 +69,7 @@ static void write_entry(const struct catalog *c, enum dse_kind kind, const struc
         return;
     }
     text_addf(ret, "[%s.", kind_plural(kind));
-    add_key(ret, name);
+    catalog_add_key(ret, name);
     text_add(ret, "]\n");
     if (kind == DSE_KIND_COSTS) text_addf(ret, "like = \"%s\"\n", entry->name);
     for (size_t i = 0; i < fields->n; i++) {
@@ -68,7 +78,7 @@ static void write_entry(const struct catalog *c, enum dse_kind kind, const struc
         if (is_left_out(f, v)) continue;
         size_t start = ret->n;
         text_addf(ret, "%s = ", f->name);
-        add_value(ret, f, v);
+        catalog_add_value(ret, f, v);
         size_t used = ret->n - start;
         if (!explained)
             text_add(ret, "\n");
@@ -76,6 +86,7 @@ static void write_entry(const struct catalog *c, enum dse_kind kind, const struc
             text_addf(ret, "%*s# %s%s%s\n", used < 32 ? (int)(32 - used) : 1, "", f->doc, *f->unit ? ", " : "", f->unit);
     }
     if (kind == DSE_KIND_COSTS) catalog_write_book((const void *)entry, ret);
+    if (kind == DSE_KIND_LLM) catalog_write_layer_kinds((const void *)entry, ret);
     if (entry->title) {
         text_add(ret, "title = ");
         text_add_json(ret, entry->title);
@@ -84,6 +95,7 @@ static void write_entry(const struct catalog *c, enum dse_kind kind, const struc
     text_add(ret, "source = ");
     text_add_json(ret, entry->source);
     text_add(ret, "\n");
+    if (kind == DSE_KIND_LLM) write_kinds(entry, name, ret);
 }
 
 void catalog_write_entry(const struct catalog *c, enum dse_kind kind, const struct dse_entry *entry, const char *name,
@@ -136,7 +148,7 @@ void catalog_write_state(const struct catalog *c, enum dse_kind kind, const stru
         return;
     }
     text_addf(ret, "# %s.", kind_plural(kind));
-    add_key(ret, entry->name);
+    catalog_add_key(ret, entry->name);
     text_addf(ret, " %016" PRIx64 "\n", digest(c, kind, entry));
 }
 

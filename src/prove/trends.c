@@ -107,7 +107,7 @@ static bool has_chunks(const struct model *m, const void *params)
     if (!f || f->type != DSE_TYPE_REF || f->kind != DSE_KIND_LLM) return false;
     const struct dse_llm *llm = (const struct dse_llm *)field_get(f, params).ref;
     for (size_t i = 0; i < llm->n_kinds; i++)
-        if (llm->kinds[i].mixer == DSE_CHUNK) return true;
+        if (llm->kinds[i].attention == DSE_CHUNK) return true;
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* The hash of a space: everything that its rows depend on, written as canonical text and hashed as it goes. */
 #include "space/space_internal.h"
 
+#include "config/catalog_kinds.h"
 #include "workload/measured.h"
 #include "workload/quality.h"
 #include "workload/task.h"
@@ -142,6 +143,16 @@ static void add_sram(uint64_t *h, const struct dse_sram_table *t)
     }
 }
 
+static void add_kinds(uint64_t *h, const struct dse_llm *llm)
+{
+    struct text t;
+    text_init(&t);
+    catalog_write_layer_kinds(llm, &t);
+    catalog_write_kinds(llm, "", &t);
+    if (t.n > 0) add_text(h, t.s);
+    text_release(&t);
+}
+
 /* The contents of an entry, so that a changed catalog is a changed sweep: its fields, and what they do not tell. */
 static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind kind, const struct dse_entry *entry)
 {
@@ -156,6 +167,7 @@ static void add_entry(uint64_t *h, const struct catalog *catalog, enum dse_kind 
             add_text(h, value_text(f, field_get(f, entry), buf));
     }
     switch (kind) {
+    case DSE_KIND_LLM: add_kinds(h, (const void *)entry); break;
     case DSE_KIND_PROFILE: add_profile(h, (const void *)entry); break;
     case DSE_KIND_RETENTION: add_retention(h, (const void *)entry); break;
     case DSE_KIND_RECORDING: add_recording(h, (const void *)entry); break;

@@ -16,27 +16,18 @@ int64_t expand_layers(const struct expansion *x, int64_t layers)
     return expand_share(layers, x->stages) * x->times;
 }
 
-static const struct dse_layer_kind *last_kind(const struct dse_llm *llm)
-{
-    return &llm->kinds[llm->n_kinds - 1];
-}
-
 static void count_layers(struct expansion *x)
 {
     const struct dse_llm *llm = x->llm;
-    for (int i = 0; i < DSE_MIXERS; i++) x->mixers[i] = 0;
-    for (int i = 0; i < DSE_FEED_FORWARDS; i++) x->networks[i] = 0;
-    for (size_t i = x->one_layer ? llm->n_kinds - 1 : 0; i < llm->n_kinds; i++) {
+    const struct dse_layer_kind *only = x->one_layer ? &llm->kinds[llm->n_kinds - 1] : NULL;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
         const struct dse_layer_kind *k = &llm->kinds[i];
-        const int64_t layers = x->one_layer ? x->times : expand_layers(x, k->layers);
-        x->mixers[k->mixer] += layers;
-        x->networks[k->ffn] += layers;
+        x->layers[i] = only ? (k == only ? x->times : 0) : expand_layers(x, k->layers);
     }
 }
 
 struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n)
 {
-    enum { WITH_GATE = 3 }; /* matrices of a network */
     const struct expand_role *row = &expand_roles[role];
     struct dse_op *op = &x->list->op[x->list->n++];
     assert(x->list->n <= DSE_OPS_MAX);
@@ -46,8 +37,9 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
     op->in_attention = false;
     op->is_draft = x->draft;
     op->follows_norm = row->follows_norm;
-    op->has_gate = row->may_have_gate && x->llm->ffn_matrices == WITH_GATE;
+    op->has_gate = false;
     op->writes_cache = row->writes_cache;
+    op->cached_columns = 0;
     op->is_per_head = row->is_per_head;
     op->attention = -1;
     op->repeat = repeat;
@@ -78,18 +70,18 @@ void expand_elementwise(struct expansion *x, enum dse_op_role role, int64_t repe
 /* Norms, rotary embedding, residuals, activation functions and gates of all layers. */
 static void add_scalars(struct expansion *x)
 {
-    const double hidden = (double)x->llm->hidden, norms = (double)dse_max_i64(1, x->llm->details.norms);
+    const double hidden = (double)x->llm->hidden;
     double scalars = 0;
     int64_t all = 0;
     for (size_t i = 0; i < x->llm->n_kinds; i++) {
         const struct dse_layer_kind *k = &x->llm->kinds[i];
-        const bool is_last = k == last_kind(x->llm);
-        const int64_t layers = x->one_layer ? (is_last ? x->times : 0) : expand_layers(x, k->layers);
-        const double sublayers = (k->mixer != DSE_NO_MIXER) + (k->ffn != DSE_NO_FFN);
+        const int64_t layers = x->layers[i];
+        const double norms = (double)dse_max_i64(1, k->shape.details.norms);
+        const double sublayers = (k->attention != DSE_NO_MIXER) + (k->feed_forward != DSE_NO_FFN);
         if (layers == 0) continue;
         all += layers;
-        scalars += (double)layers * (expand_mixer_scalars(x, k->mixer) + sublayers * (norms * OPS_NORM + OPS_RESIDUAL) * hidden +
-                                     expand_network_scalars(x, k->ffn));
+        scalars += (double)layers * (expand_mixer_scalars(x, k) + sublayers * (norms * OPS_NORM + OPS_RESIDUAL) * hidden +
+                                     expand_network_scalars(x, k));
     }
     expand_elementwise(x, DSE_ROLE_ELEMENTWISE, all, x->rows, x->llm->hidden, (double)x->rows * scalars);
 }

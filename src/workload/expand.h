@@ -3,6 +3,7 @@
 #define WORKLOAD_EXPAND_H
 
 #include "workload/experts.h"
+#include "workload/llm.h"
 
 #include <dse/llm.h>
 #include <dse/workload.h>
@@ -33,10 +34,10 @@ struct expansion {
     int64_t rows;               /* sequences * queries + chunk */
     int64_t context, read;      /* positions there are; that techniques leave to be read of them, or -1 */
     int64_t tensor, stages;
-    int64_t mixers[DSE_MIXERS], networks[DSE_FEED_FORWARDS]; /* layers of this stage with each of them */
-    double weight_bytes, kv_bytes;                           /* of an element, with its share of scales */
-    const struct dse_draw *draw;                             /* NULL: experts are the mean */
-    struct expand_drawn *drawn;                              /* those that were asked for last */
+    int64_t layers[DSE_LAYER_KINDS_MAX]; /* of this stage, of each kind of the LLM */
+    double weight_bytes, kv_bytes;       /* of an element, with its share of scales */
+    const struct dse_draw *draw;         /* NULL: experts are the mean */
+    struct expand_drawn *drawn;          /* those that were asked for last */
 };
 struct expand_drawn {
     double tokens, chips;
@@ -50,7 +51,6 @@ struct expand_role {
     const char *name, *draft; /* of the LLM's operator, and of one that drafts */
     enum dse_op_kind kind;
     bool follows_norm, writes_cache, is_per_head; /* as in struct dse_op */
-    bool may_have_gate;                           /* has one in LLMs whose networks have three matrices */
 };
 extern const struct expand_role expand_roles[]; /* [enum dse_op_role] */
 
@@ -68,9 +68,10 @@ void expand_elementwise(struct expansion *x, enum dse_op_role role, int64_t repe
 void expand_mixers(struct expansion *x);      /* expand_mixers.c */
 void expand_recurrences(struct expansion *x); /* expand_states.c */
 void expand_networks(struct expansion *x);    /* expand_networks.c */
-/* Scalar operations of norms, rotary embeddings, residuals, activation functions and gates of the layers. */
-double expand_mixer_scalars(const struct expansion *x, enum dse_mixer mixer);
-double expand_network_scalars(const struct expansion *x, enum dse_feed_forward ffn);
+/* Scalar operations of a token in a layer: rotary embeddings, gates and what is normed inside of the mixers; activation functions,
+ * and the choice among experts. */
+double expand_mixer_scalars(const struct expansion *x, const struct dse_layer_kind *k);
+double expand_network_scalars(const struct expansion *x, const struct dse_layer_kind *k);
 /* What chips exchange in a pass. */
 void expand_collectives(struct expansion *x); /* expand_collectives.c */
 

@@ -35,12 +35,17 @@ void expand_collectives(struct expansion *x)
     const struct dse_workload *w = x->w;
     const struct dse_llm *llm = x->llm;
     if (x->tensor == 1 && x->stages == 1 && dse_degree(w->expert_parallel) == 1) return;
-    const int64_t experts = x->networks[DSE_FFN_EXPERTS], groups = dse_degree(w->expert_parallel);
+    const int64_t groups = dse_degree(w->expert_parallel);
+    int64_t experts = 0, sums = 0;
     const double element = (double)(w->activation_bits > 0 ? w->activation_bits : 16) / DSE_BITS_PER_BYTE;
     const double vector = (double)llm->hidden * element, rows = (double)x->rows, tensor = (double)x->tensor;
     const bool moves = groups > x->tensor;
-    int64_t sums = x->networks[DSE_FFN_DENSE] + (moves ? 0 : experts);
-    for (int mixer = 0; mixer < DSE_NO_MIXER; mixer++) sums += x->mixers[mixer];
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &llm->kinds[i];
+        if (k->feed_forward == DSE_FFN_EXPERTS) experts += x->layers[i];
+        if (k->feed_forward != DSE_NO_FFN && !(moves && k->feed_forward == DSE_FFN_EXPERTS)) sums += x->layers[i];
+        if (k->attention != DSE_NO_MIXER) sums += x->layers[i];
+    }
     exchange(x, DSE_ROLE_ALL_REDUCE, sums,
              (struct dse_exchange){.kind = DSE_ALL_REDUCE, .devices = tensor, .bytes = rows * vector});
     if (moves && experts > 0) exchange_tokens(x, experts, element, (double)groups);

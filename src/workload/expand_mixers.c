@@ -7,45 +7,37 @@
 #include <assert.h>
 #include <stddef.h>
 
-static int64_t heads_of(const struct expansion *x)
+static int64_t heads_of(const struct expansion *x, const struct dse_layer_shape *s)
 {
-    return expand_share(x->llm->heads, x->tensor);
+    return expand_share(s->heads, x->tensor);
 }
 
-static int64_t kv_heads_of(const struct expansion *x)
+static int64_t kv_heads_of(const struct expansion *x, const struct dse_layer_shape *s)
 {
-    return expand_share(x->llm->kv_heads, x->tensor);
+    return expand_share(s->kv_heads, x->tensor);
 }
 
 /* ---- what meets what -------------------------------------------------------------------------------------------------------- */
 
-/* Positions that a query at position i (from 1) sees, at most: 0 for all of them. */
-static int64_t reach(const struct dse_llm *llm, enum dse_mixer mixer)
+/* Pairs of all queries at 1..n, each of which sees `reach` positions at most; 0: all. */
+static double pairs_to(int64_t reach, bool chunks, double n)
 {
-    if (mixer == DSE_WINDOW || mixer == DSE_CHUNK) return llm->attention_window;
-    return mixer == DSE_LATENT_TOPK || mixer == DSE_LATENT_SHARED ? llm->latent.index_topk : 0;
-}
-
-/* Pairs of all queries at 1..n. */
-static double pairs_to(const struct dse_llm *llm, enum dse_mixer mixer, double n)
-{
-    const double most = (double)reach(llm, mixer);
-    if (most == 0 || n <= most) return n * (n + 1) / 2;
-    if (mixer != DSE_CHUNK) return most * (most + 1) / 2 + (n - most) * most;
+    const double most = (double)reach;
+    if (reach == 0 || n <= most) return n * (n + 1) / 2;
+    if (!chunks) return most * (most + 1) / 2 + (n - most) * most;
     const double whole = dse_floor(n / most), rest = n - whole * most;
     return whole * most * (most + 1) / 2 + rest * (rest + 1) / 2;
 }
 
 /* Positions that any of the last `queries` of n sees. */
-static int64_t positions_of(const struct dse_llm *llm, enum dse_mixer mixer, int64_t n, int64_t queries)
+static int64_t positions_of(int64_t reach, bool chunks, int64_t n, int64_t queries)
 {
-    const int64_t most = reach(llm, mixer);
-    if (most == 0) return n;
-    if (mixer == DSE_CHUNK) {
-        const int64_t first = (n - queries) / most * most; /* before the chunk of the first query */
+    if (reach == 0) return n;
+    if (chunks) {
+        const int64_t first = (n - queries) / reach * reach; /* before the chunk of the first query */
         return n - first;
     }
-    return dse_min_i64(n, most + queries - 1);
+    return dse_min_i64(n, reach + queries - 1);
 }
 
 /* ---- groups --------------------------------------------------------------------------------------------------------------- */
@@ -55,21 +47,23 @@ struct some {
     int64_t sequences, context, queries;
 };
 
-static void place(struct expansion *x, enum dse_mixer mixer, const struct some *some, struct dse_attention *ret)
+/* `k`: the kind of layer; NULL: an indexer, which sees all positions. */
+static void place(struct expansion *x, const struct dse_layer_kind *k, const struct some *some, struct dse_attention *ret)
 {
-    const bool unlimited = reach(x->llm, mixer) == 0, decoding = x->w->phase == DSE_DECODE;
-    const int64_t n = some->context;
+    const int64_t n = some->context, reach = k ? llm_reach(k) : 0;
+    const bool unlimited = reach == 0, chunks = k && k->attention == DSE_CHUNK, decoding = x->w->phase == DSE_DECODE;
     const bool reads_part =
         unlimited && decoding && x->read >= 0 && !x->draft && n == x->context; /* nothing else is evicted from */
     const int64_t left = reads_part ? dse_min_i64(n, x->read) : n;
-    ret->mixer = mixer;
+    ret->mixer = k ? (enum dse_mixer)k->attention : DSE_LATENT;
+    ret->reach = reach;
     ret->is_draft = x->draft;
     ret->sequences = some->sequences;
     ret->queries = some->queries;
     ret->context = n;
-    ret->positions = unlimited ? left : positions_of(x->llm, mixer, n, some->queries);
-    ret->kept = dse_llm_positions_kept(x->llm, mixer, n);
-    ret->pairs = pairs_to(x->llm, mixer, (double)n) - pairs_to(x->llm, mixer, (double)(n - some->queries));
+    ret->positions = unlimited ? left : positions_of(reach, chunks, n, some->queries);
+    ret->kept = k ? dse_llm_positions_kept(k, n) : n;
+    ret->pairs = pairs_to(reach, chunks, (double)n) - pairs_to(reach, chunks, (double)(n - some->queries));
     if (unlimited && left < n) ret->pairs = (double)some->queries * (double)left;
     if (some->queries == 1) ret->pairs = (double)ret->positions;
 }
@@ -119,50 +113,82 @@ static int sequences_of(const struct expansion *x, struct some *ret)
 }
 enum { SOME_MAX = 3 };
 
-static void add_groups(struct expansion *x, const struct dse_attention *shape, enum dse_mixer mixer)
+static void add_groups(struct expansion *x, const struct dse_attention *shape, const struct dse_layer_kind *k)
 {
     struct some some[SOME_MAX];
     const int n = sequences_of(x, some);
     for (int i = 0; i < n; i++) {
         struct dse_attention a = *shape;
-        place(x, mixer, &some[i], &a);
+        place(x, k, &some[i], &a);
         add_attention(x, &a);
     }
 }
 
 /* ---- full, window and chunk -------------------------------------------------------------------------------------------------- */
 
-static void grouped(struct expansion *x)
+/* Layers of kinds from `first` on that have its projections; of them, those of this mixer and reach. */
+static int64_t layers_like(const struct expansion *x, size_t first, int32_t mixer, int64_t reach)
 {
-    static const enum dse_mixer kinds[] = {DSE_FULL, DSE_WINDOW, DSE_CHUNK};
-    enum { KINDS = sizeof kinds / sizeof *kinds };
-    const int64_t heads = heads_of(x), kv_heads = kv_heads_of(x), d = x->llm->head_dim, q = heads * d, kv = kv_heads * d;
-    int64_t layers[KINDS], all = 0;
-    for (int i = 0; i < KINDS; i++) all += layers[i] = x->mixers[kinds[i]];
-    if (all == 0) return;
-    const double row = 2 * (double)kv * x->kv_bytes;
-    struct dse_op *op = expand_linear(x, DSE_ROLE_QUERY_KEY_VALUE, all, x->rows, x->llm->hidden,
-                                      (x->llm->details.output_gate ? 2 : 1) * q + 2 * kv);
-    op->kv_write_bytes = (double)x->rows * ((double)all * row);
-    for (int i = 0; i < KINDS; i++) {
-        const struct dse_attention shape = {.layers = layers[i],
-                                            .heads = heads,
-                                            .kv_heads = kv_heads,
-                                            .key_dim = d,
-                                            .value_dim = d,
-                                            .key_bytes = row / 2,
-                                            .value_bytes = row / 2,
-                                            .cached_bytes = row};
-        if (layers[i] > 0) add_groups(x, &shape, kinds[i]);
+    int64_t layers = 0;
+    for (size_t i = first; i < x->llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &x->llm->kinds[i];
+        if (k->same_heads == first && llm_is_grouped(k->attention) &&
+            (mixer == DSE_NO_MIXER || (k->attention == mixer && llm_reach(k) == reach)))
+            layers += x->layers[i];
     }
-    expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, all, x->rows, q, x->llm->hidden);
+    return layers;
+}
+
+/* Is it the first of its projections, mixer and reach? */
+static bool is_first(const struct dse_llm *llm, size_t i)
+{
+    const struct dse_layer_kind *k = &llm->kinds[i];
+    for (size_t j = k->same_heads; j < i; j++) {
+        const struct dse_layer_kind *before = &llm->kinds[j];
+        if (before->same_heads == k->same_heads && before->attention == k->attention && llm_reach(before) == llm_reach(k))
+            return false;
+    }
+    return true;
+}
+
+/* Kinds whose queries, keys and values are projected alike, of which `first` is the first. */
+static void grouped(struct expansion *x, size_t first)
+{
+    static const int32_t mixers[] = {DSE_FULL, DSE_WINDOW, DSE_CHUNK};
+    const struct dse_llm *llm = x->llm;
+    const struct dse_layer_shape *s = &llm->kinds[first].shape;
+    const int64_t heads = heads_of(x, s), kv_heads = kv_heads_of(x, s), v = llm_value_dim(s), q = heads * s->head_dim;
+    const int64_t all = layers_like(x, first, DSE_NO_MIXER, 0), keys = kv_heads * s->head_dim, values = kv_heads * v;
+    const int64_t made = s->cache.shares_cache ? 0 : keys + (s->cache.values_from_keys ? 0 : values);
+    const double key_bytes = (double)keys * x->kv_bytes, value_bytes = (double)values * x->kv_bytes;
+    const double row = s->cache.shares_cache ? 0 : (double)(keys + values) * x->kv_bytes;
+    if (all == 0) return;
+    struct dse_op *op =
+        expand_linear(x, DSE_ROLE_QUERY_KEY_VALUE, all, x->rows, llm->hidden, (s->details.output_gate ? 2 : 1) * q + made);
+    op->kv_write_bytes = (double)x->rows * ((double)all * row);
+    op->writes_cache = row > 0;
+    op->cached_columns = made;
+    for (size_t m = 0; m < sizeof mixers / sizeof *mixers; m++)
+        for (size_t i = first; i < llm->n_kinds; i++) {
+            const struct dse_layer_kind *k = &llm->kinds[i];
+            if (k->same_heads != first || k->attention != mixers[m] || !is_first(llm, i)) continue;
+            const struct dse_attention shape = {.layers = layers_like(x, first, k->attention, llm_reach(k)),
+                                                .heads = heads,
+                                                .kv_heads = kv_heads,
+                                                .key_dim = s->head_dim,
+                                                .value_dim = v,
+                                                .key_bytes = key_bytes,
+                                                .value_bytes = value_bytes,
+                                                .cached_bytes = row};
+            if (shape.layers > 0) add_groups(x, &shape, k);
+        }
+    expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, all, x->rows, heads * v, llm->hidden);
 }
 
 /* ---- latent attention ----------------------------------------------------------------------------------------------------- */
 
-static void index_of(struct expansion *x, int64_t layers)
+static void index_of(struct expansion *x, const struct dse_llm_latent *m, int64_t layers)
 {
-    const struct dse_llm_latent *m = &x->llm->latent;
     const int64_t heads = m->index_heads, d = m->index_dim;
     const struct dse_attention shape = {.is_index = true,
                                         .layers = layers,
@@ -174,7 +200,7 @@ static void index_of(struct expansion *x, int64_t layers)
     expand_linear(x, DSE_ROLE_INDEX_QUERIES, layers, x->rows, m->q_rank, heads * d);
     expand_linear(x, DSE_ROLE_INDEX_KEYS, layers, x->rows, x->llm->hidden, d + heads)->kv_write_bytes =
         (double)x->rows * (double)layers * (double)(d * DSE_INDEX_BYTES);
-    add_groups(x, &shape, DSE_LATENT);
+    add_groups(x, &shape, NULL);
 }
 
 static bool is_expanded(const struct expansion *x, bool prompt)
@@ -183,10 +209,10 @@ static bool is_expanded(const struct expansion *x, bool prompt)
 }
 
 /* Keys and values of all positions that are attended to, from their latents. */
-static void expanded_group(struct expansion *x, const struct some *some, enum dse_mixer mixer, int64_t layers)
+static void expanded_group(struct expansion *x, const struct some *some, const struct dse_layer_kind *k, int64_t layers)
 {
-    const struct dse_llm_latent *m = &x->llm->latent;
-    const int64_t heads = heads_of(x);
+    const struct dse_llm_latent *m = &k->shape.latent;
+    const int64_t heads = heads_of(x, &k->shape);
     struct dse_attention a = {.is_made = true,
                               .layers = layers,
                               .heads = heads,
@@ -194,7 +220,7 @@ static void expanded_group(struct expansion *x, const struct some *some, enum ds
                               .key_dim = m->nope_dim + m->rope_dim,
                               .value_dim = m->v_head_dim,
                               .cached_bytes = (double)(m->kv_rank + m->rope_dim) * x->kv_bytes};
-    place(x, mixer, some, &a);
+    place(x, k, some, &a);
     const int64_t rows = some->sequences * a.positions;
     struct dse_op *up = expand_linear(x, DSE_ROLE_LATENT_UP, layers, rows, m->kv_rank, heads * (m->nope_dim + m->v_head_dim));
     up->kv_read_bytes = (double)rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
@@ -202,10 +228,10 @@ static void expanded_group(struct expansion *x, const struct some *some, enum ds
 }
 
 /* Queries go into the latent space, and their sums of latents come out of it. A head's matrices work on its own rows. */
-static void absorbed_group(struct expansion *x, const struct some *some, enum dse_mixer mixer, int64_t layers)
+static void absorbed_group(struct expansion *x, const struct some *some, const struct dse_layer_kind *k, int64_t layers)
 {
-    const struct dse_llm_latent *m = &x->llm->latent;
-    const int64_t heads = heads_of(x), row = m->kv_rank + m->rope_dim, rows = some->sequences * some->queries;
+    const struct dse_llm_latent *m = &k->shape.latent;
+    const int64_t heads = heads_of(x, &k->shape), row = m->kv_rank + m->rope_dim, rows = some->sequences * some->queries;
     struct dse_attention a = {.layers = layers,
                               .heads = heads,
                               .kv_heads = 1,
@@ -214,61 +240,67 @@ static void absorbed_group(struct expansion *x, const struct some *some, enum ds
                               .values_in_keys = true,
                               .key_bytes = (double)row * x->kv_bytes,
                               .cached_bytes = (double)row * x->kv_bytes};
-    place(x, mixer, some, &a);
+    place(x, k, some, &a);
     expand_linear(x, DSE_ROLE_ABSORB_QUERIES, layers * heads, rows, m->nope_dim, m->kv_rank);
     add_attention(x, &a);
     expand_linear(x, DSE_ROLE_ABSORB_VALUES, layers * heads, rows, m->kv_rank, m->v_head_dim);
 }
 
-static void latent(struct expansion *x, enum dse_mixer mixer)
+/* Kinds with the same latent attention, of which `first` is the first. */
+static void latent(struct expansion *x, size_t first)
 {
-    const struct dse_llm_latent *m = &x->llm->latent;
-    const int64_t layers = x->mixers[mixer], heads = heads_of(x), key = m->nope_dim + m->rope_dim;
+    const struct dse_layer_kind *k = &x->llm->kinds[first];
+    const struct dse_llm_latent *m = &k->shape.latent;
+    const int64_t heads = heads_of(x, &k->shape), key = m->nope_dim + m->rope_dim;
+    int64_t layers = 0;
     struct some some[SOME_MAX];
+    for (size_t i = first; i < x->llm->n_kinds; i++) layers += x->llm->kinds[i].same_latent == first ? x->layers[i] : 0;
     if (layers == 0) return;
     if (m->q_rank > 0) expand_linear(x, DSE_ROLE_QUERY_DOWN, layers, x->rows, x->llm->hidden, m->q_rank);
     expand_linear(x, DSE_ROLE_QUERY_UP, layers, x->rows, m->q_rank > 0 ? m->q_rank : x->llm->hidden, heads * key);
     expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim)->kv_write_bytes =
         (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
-    if (mixer == DSE_LATENT_TOPK) index_of(x, layers);
+    if (k->attention == DSE_LATENT_TOPK) index_of(x, m, layers);
     const int n = sequences_of(x, some);
     for (int i = 0; i < n; i++) {
         const bool prompt = x->w->phase == DSE_PREFILL || (x->chunk > 0 && i == n - 1);
         if (is_expanded(x, prompt))
-            expanded_group(x, &some[i], mixer, layers);
+            expanded_group(x, &some[i], k, layers);
         else
-            absorbed_group(x, &some[i], mixer, layers);
+            absorbed_group(x, &some[i], k, layers);
     }
     expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, layers, x->rows, heads * m->v_head_dim, x->llm->hidden);
 }
 
 void expand_mixers(struct expansion *x)
 {
-    grouped(x);
-    latent(x, DSE_LATENT);
-    latent(x, DSE_LATENT_TOPK);
-    latent(x, DSE_LATENT_SHARED);
+    static const int32_t latents[] = {DSE_LATENT, DSE_LATENT_TOPK, DSE_LATENT_SHARED};
+    const struct dse_llm *llm = x->llm;
+    for (size_t i = 0; i < llm->n_kinds; i++)
+        if (llm->kinds[i].same_heads == i && llm_is_grouped(llm->kinds[i].attention)) grouped(x, i);
+    for (size_t m = 0; m < sizeof latents / sizeof *latents; m++)
+        for (size_t i = 0; i < llm->n_kinds; i++)
+            if (llm->kinds[i].same_latent == i && llm->kinds[i].attention == latents[m]) latent(x, i);
     expand_recurrences(x);
 }
 
 /* ---- scalars --------------------------------------------------------------------------------------------------------------- */
 
-static double grouped_scalars(const struct expansion *x)
+static double grouped_scalars(const struct expansion *x, const struct dse_layer_shape *s)
 {
-    const struct dse_llm_details *d = &x->llm->details;
-    const double q = (double)(heads_of(x) * x->llm->head_dim), kv = (double)(kv_heads_of(x) * x->llm->head_dim);
-    return OPS_ROTARY * (q + kv) + (d->output_gate ? OPS_GATED * q : 0); /* norms of q and k are left out, as biases are */
+    const double q = (double)(heads_of(x, s) * s->head_dim);
+    const double kv = s->cache.shares_cache ? 0 : (double)(kv_heads_of(x, s) * s->head_dim);
+    return OPS_ROTARY * (q + kv) + (s->details.output_gate ? OPS_GATED * q : 0); /* norms of q and k are left out, as biases are */
 }
 
-static double latent_scalars(const struct expansion *x)
+static double latent_scalars(const struct expansion *x, const struct dse_layer_shape *s)
 {
-    const struct dse_llm_latent *m = &x->llm->latent;
-    return OPS_ROTARY * (double)((heads_of(x) + 1) * m->rope_dim) + OPS_NORM * (double)(m->q_rank + m->kv_rank);
+    const struct dse_llm_latent *m = &s->latent;
+    return OPS_ROTARY * (double)((heads_of(x, s) + 1) * m->rope_dim) + OPS_NORM * (double)(m->q_rank + m->kv_rank);
 }
 
-static double state_scalars(const struct expansion *x, enum dse_mixer mixer)
+static double state_scalars(const struct expansion *x, const struct dse_llm_states *s, int32_t mixer)
 {
-    const struct dse_llm_states *s = &x->llm->states;
     const double t = (double)x->tensor, keys = (double)(s->state_key_heads * s->state_key_dim) / t;
     const double values = (double)(s->state_value_heads * s->state_value_dim) / t, inner = (double)s->ssm_inner / t;
     const double state = (double)s->ssm_state, shared = 2 * (double)(s->ssm_groups * s->ssm_state) / t;
@@ -281,9 +313,10 @@ static double state_scalars(const struct expansion *x, enum dse_mixer mixer)
     }
 }
 
-double expand_mixer_scalars(const struct expansion *x, enum dse_mixer mixer)
+double expand_mixer_scalars(const struct expansion *x, const struct dse_layer_kind *k)
 {
-    if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return grouped_scalars(x);
-    if (dse_llm_is_latent(mixer)) return latent_scalars(x);
-    return state_scalars(x, mixer);
+    double scalars = state_scalars(x, &k->shape.states, llm_recurrence(k));
+    if (llm_is_grouped(k->attention)) scalars += grouped_scalars(x, &k->shape);
+    if (dse_llm_is_latent((enum dse_mixer)k->attention)) scalars += latent_scalars(x, &k->shape);
+    return scalars;
 }

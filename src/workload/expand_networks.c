@@ -26,7 +26,8 @@ static double rows_of(const struct experts_at_work *work)
 }
 
 /* The matrices of the experts that have work. */
-static void add_experts(struct expansion *x, enum dse_op_role role, int64_t layers, const struct dealt *d, int64_t k, int64_t n)
+static struct dse_op *add_experts(struct expansion *x, enum dse_op_role role, int64_t layers, const struct dealt *d, int64_t k,
+                                  int64_t n)
 {
     const double touched = d->work.touched, each = rows_of(&d->work);
     struct dse_op *op = expand_linear(x, role, layers, (int64_t)dse_ceil(each), k, n);
@@ -36,46 +37,67 @@ static void add_experts(struct expansion *x, enum dse_op_role role, int64_t laye
     op->weight_bytes = touched * elements * x->weight_bytes;
     op->held_bytes = d->work.held * elements * x->weight_bytes;
     op->ops = DSE_OPS_PER_MAC * elements * d->work.rows;
+    return op;
 }
 
-static void experts(struct expansion *x, int64_t layers)
+/* What makes the inner width of a network, the gate with it where there is one. */
+static void add_up(struct dse_op *op, const struct dse_layer_shape *s)
 {
-    const struct dse_llm_experts *e = &x->llm->moe;
-    const int64_t hidden = x->llm->hidden, up = x->llm->ffn_matrices - 1, width = e->expert_latent > 0 ? e->expert_latent : hidden;
+    enum { WITH_GATE = 3 }; /* matrices of a network */
+    op->has_gate = s->ffn_matrices == WITH_GATE;
+}
+
+static void experts(struct expansion *x, const struct dse_layer_shape *s, int64_t layers)
+{
+    const struct dse_llm_experts *e = &s->moe;
+    const int64_t hidden = x->llm->hidden, up = s->ffn_matrices - 1, width = e->expert_latent > 0 ? e->expert_latent : hidden;
     const struct dealt d = deal(x);
     const int64_t inner = expand_share(e->expert_ffn, d.parts), shared = expand_share(e->shared_ffn, x->tensor);
     expand_linear(x, DSE_ROLE_ROUTER, layers, x->rows, hidden, e->experts + (e->shared_gate ? 1 : 0));
     if (e->expert_latent > 0) expand_linear(x, DSE_ROLE_EXPERT_LATENT_DOWN, layers, x->rows, hidden, width);
-    add_experts(x, DSE_ROLE_EXPERT_UP, layers, &d, width, up * inner);
+    add_up(add_experts(x, DSE_ROLE_EXPERT_UP, layers, &d, width, up * inner), s);
     add_experts(x, DSE_ROLE_EXPERT_DOWN, layers, &d, inner, width);
     if (e->expert_latent > 0) expand_linear(x, DSE_ROLE_EXPERT_LATENT_UP, layers, x->rows, width, hidden);
     if (shared == 0) return;
-    expand_linear(x, DSE_ROLE_SHARED_UP, layers, x->rows, hidden, up * shared);
+    add_up(expand_linear(x, DSE_ROLE_SHARED_UP, layers, x->rows, hidden, up * shared), s);
     expand_linear(x, DSE_ROLE_SHARED_DOWN, layers, x->rows, shared, hidden);
+}
+
+static void dense(struct expansion *x, const struct dse_layer_shape *s, int64_t layers)
+{
+    const int64_t ffn = expand_share(s->ffn, x->tensor), hidden = x->llm->hidden;
+    add_up(expand_linear(x, DSE_ROLE_FFN_UP, layers, x->rows, hidden, (s->ffn_matrices - 1) * ffn), s);
+    expand_linear(x, DSE_ROLE_FFN_DOWN, layers, x->rows, ffn, hidden);
+}
+
+/* Networks that are alike, of all kinds of layers. */
+static void expand_networks_of(struct expansion *x, enum dse_feed_forward network,
+                               void (*expand)(struct expansion *, const struct dse_layer_shape *, int64_t))
+{
+    const struct dse_llm *llm = x->llm;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        int64_t layers = 0;
+        if (llm->kinds[i].same_network != i || llm->kinds[i].feed_forward != (int32_t)network) continue;
+        for (size_t j = i; j < llm->n_kinds; j++) layers += llm->kinds[j].same_network == i ? x->layers[j] : 0;
+        if (layers > 0) expand(x, &llm->kinds[i].shape, layers);
+    }
 }
 
 void expand_networks(struct expansion *x)
 {
-    const struct dse_llm *llm = x->llm;
-    const int64_t dense = x->networks[DSE_FFN_DENSE], routed = x->networks[DSE_FFN_EXPERTS];
-    const int64_t ffn = expand_share(llm->ffn, x->tensor);
-    if (dense > 0) {
-        expand_linear(x, DSE_ROLE_FFN_UP, dense, x->rows, llm->hidden, (llm->ffn_matrices - 1) * ffn);
-        expand_linear(x, DSE_ROLE_FFN_DOWN, dense, x->rows, ffn, llm->hidden);
-    }
-    if (routed > 0) experts(x, routed);
+    expand_networks_of(x, DSE_FFN_DENSE, dense);
+    expand_networks_of(x, DSE_FFN_EXPERTS, experts);
 }
 
-double expand_network_scalars(const struct expansion *x, enum dse_feed_forward ffn)
+double expand_network_scalars(const struct expansion *x, const struct dse_layer_kind *k)
 {
-    const struct dse_llm *llm = x->llm;
-    const double each = llm->ffn_matrices == 3 ? OPS_GATED : OPS_ACTIVATION;
-    if (ffn == DSE_FFN_DENSE) return each * (double)expand_share(llm->ffn, x->tensor);
-    if (ffn != DSE_FFN_EXPERTS) return 0;
+    const struct dse_layer_shape *s = &k->shape;
+    const double each = s->ffn_matrices == 3 ? OPS_GATED : OPS_ACTIVATION;
+    if (k->feed_forward == DSE_FFN_DENSE) return each * (double)expand_share(s->ffn, x->tensor);
+    if (k->feed_forward != DSE_FFN_EXPERTS) return 0;
     /* the choice among experts, the weighted sum of their outputs */
     const struct dealt d = deal(x);
-    const double rows = d.work.rows / dse_max(1, (double)x->rows), sum = 2 * rows * (double)llm->hidden;
-    return OPS_SOFTMAX * (double)llm->moe.experts + sum +
-           each *
-               (rows * (double)expand_share(llm->moe.expert_ffn, d.parts) + (double)expand_share(llm->moe.shared_ffn, x->tensor));
+    const double rows = d.work.rows / dse_max(1, (double)x->rows), sum = 2 * rows * (double)x->llm->hidden;
+    return OPS_SOFTMAX * (double)s->moe.experts + sum +
+           each * (rows * (double)expand_share(s->moe.expert_ffn, d.parts) + (double)expand_share(s->moe.shared_ffn, x->tensor));
 }

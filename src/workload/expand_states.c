@@ -10,9 +10,8 @@ struct shape {
     int64_t passes;           /* multiply-adds an element of the state and token */
 };
 
-static struct shape shape_of(const struct expansion *x, enum dse_mixer mixer)
+static struct shape shape_of(const struct expansion *x, const struct dse_llm_states *s, enum dse_mixer mixer)
 {
-    const struct dse_llm_states *s = &x->llm->states;
     const int64_t t = x->tensor, keys = expand_share(s->state_key_heads, t) * s->state_key_dim;
     const int64_t heads = expand_share(s->state_value_heads, t), values = heads * s->state_value_dim;
     const int64_t inner = expand_share(s->ssm_inner, t), shared = 2 * expand_share(s->ssm_groups, t) * s->ssm_state;
@@ -27,9 +26,9 @@ static struct shape shape_of(const struct expansion *x, enum dse_mixer mixer)
     }
 }
 
-static void recurrence(struct expansion *x, const struct shape *s, int64_t layers)
+static void recurrence(struct expansion *x, const struct shape *s, int64_t kernel, int64_t layers)
 {
-    const int64_t kernel = x->llm->states.conv_kernel, sequences = x->sequences + (x->chunk > 0 ? 1 : 0);
+    const int64_t sequences = x->sequences + (x->chunk > 0 ? 1 : 0);
     const double instances = (double)layers * (double)sequences;
     const double bytes =
         (double)s->state * DSE_STATE_BYTES + (double)(s->channels * (kernel > 0 ? kernel - 1 : 0)) * DSE_CONVOLUTION_BYTES;
@@ -39,20 +38,28 @@ static void recurrence(struct expansion *x, const struct shape *s, int64_t layer
     op->ops = DSE_OPS_PER_MAC * (double)layers * (double)x->rows * macs;
 }
 
+/* Recurrences that are alike: `of` is one of them. */
+static void add_recurrences(struct expansion *x, const struct dse_llm_states *of, enum dse_mixer mixer, int64_t layers)
+{
+    const struct shape s = shape_of(x, of, mixer);
+    expand_linear(x, DSE_ROLE_STATE_PROJECTION, layers, x->rows, x->llm->hidden, s.projected);
+    if (mixer == DSE_MAMBA) { /* dt, B and C from the channels; dt to its full width */
+        expand_linear(x, DSE_ROLE_STATE_PARAMETERS, layers, x->rows, s.given, of->ssm_dt_rank + 2 * of->ssm_state);
+        expand_linear(x, DSE_ROLE_STATE_STEPS, layers, x->rows, of->ssm_dt_rank, s.given);
+    }
+    recurrence(x, &s, of->conv_kernel, layers);
+    expand_linear(x, DSE_ROLE_STATE_OUTPUT, layers, x->rows, s.given, x->llm->hidden);
+}
+
 void expand_recurrences(struct expansion *x)
 {
-    static const enum dse_mixer kinds[] = {DSE_DELTA, DSE_LIGHTNING, DSE_MAMBA, DSE_MAMBA2};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const int64_t layers = x->mixers[kinds[i]];
-        if (layers == 0) continue;
-        const struct shape s = shape_of(x, kinds[i]);
-        const struct dse_llm_states *of = &x->llm->states;
-        expand_linear(x, DSE_ROLE_STATE_PROJECTION, layers, x->rows, x->llm->hidden, s.projected);
-        if (kinds[i] == DSE_MAMBA) { /* dt, B and C from the channels; dt to its full width */
-            expand_linear(x, DSE_ROLE_STATE_PARAMETERS, layers, x->rows, s.given, of->ssm_dt_rank + 2 * of->ssm_state);
-            expand_linear(x, DSE_ROLE_STATE_STEPS, layers, x->rows, of->ssm_dt_rank, s.given);
+    static const enum dse_mixer mixers[] = {DSE_DELTA, DSE_LIGHTNING, DSE_MAMBA, DSE_MAMBA2};
+    const struct dse_llm *llm = x->llm;
+    for (size_t m = 0; m < sizeof mixers / sizeof *mixers; m++)
+        for (size_t i = 0; i < llm->n_kinds; i++) {
+            int64_t layers = 0;
+            if (llm->kinds[i].same_states != i || llm_recurrence(&llm->kinds[i]) != (int32_t)mixers[m]) continue;
+            for (size_t j = i; j < llm->n_kinds; j++) layers += llm->kinds[j].same_states == i ? x->layers[j] : 0;
+            if (layers > 0) add_recurrences(x, &llm->kinds[i].shape.states, mixers[m], layers);
         }
-        recurrence(x, &s, layers);
-        expand_linear(x, DSE_ROLE_STATE_OUTPUT, layers, x->rows, s.given, x->llm->hidden);
-    }
 }

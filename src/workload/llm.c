@@ -1,4 +1,7 @@
 /* The rows of an LLM of the catalog, and what its layers are. */
+#include "workload/llm.h"
+
+#include <dse/llm.h>
 #include <dse/workload.h>
 
 #include <stddef.h>
@@ -23,6 +26,10 @@ static const struct dse_param details[] = {
     DSE_PARAM_ENUM(struct dse_llm_details, attention_sinks, no_yes, "a learned logit per query head takes part in the softmax", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, output_gate, no_yes, "queries have twice the width; one half gates the output", ""),
     DSE_PARAM_I64(struct dse_llm_details, norms, 1, 2, "norms around a sublayer: before it, or before and after", ""),
+    DSE_PARAM_END,
+};
+
+static const struct dse_param of_checkpoint[] = {
     DSE_PARAM_I64(struct dse_llm_details, mtp_layers, 1, 64, "multi-token-prediction layers, not included in any count", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, approximate, no_yes, "imported without some keys that may change a count", ""),
     DSE_PARAM_END,
@@ -42,6 +49,12 @@ static const struct dse_param latent[] = {
     DSE_PARAM_I64(struct dse_llm_latent, index_dim, 1, WIDTH_MAX, "indexer: elements of a head, and of the key cached per position",
                   ""),
     DSE_PARAM_I64(struct dse_llm_latent, index_topk, 1, 16777216, "indexer: positions that it chooses", ""),
+    DSE_PARAM_END,
+};
+
+static const struct dse_param cache[] = {
+    DSE_PARAM_ENUM(struct dse_layer_cache, values_from_keys, no_yes, "values are made of the projected keys, without a matrix", ""),
+    DSE_PARAM_ENUM(struct dse_layer_cache, shares_cache, no_yes, "keys and values are those of a layer before it", ""),
     DSE_PARAM_END,
 };
 
@@ -72,51 +85,95 @@ static const struct dse_param states[] = {
     DSE_PARAM_END,
 };
 
+static const struct dse_param shape[] = {
+    DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, heads, 1, HEADS_MAX, "query heads", ""),
+    DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, kv_heads, 1, HEADS_MAX,
+                           "key and value heads; fewer than heads: grouped-query attention", ""),
+    DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, head_dim, 1, 4096, "elements of one head", ""),
+    DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, value_dim, 1, 4096, "elements of one head's value; absent: head_dim", ""),
+    DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, ffn, 1, WIDTH_MAX, "inner width of the feed-forward network", ""),
+    DSE_PARAM_I64(struct dse_layer_shape, ffn_matrices, 2, 3, "2: up and down; 3: gate, up and down", ""),
+    DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, attention_window, 1, 16777216, "positions of an attention window or chunk", ""),
+    DSE_EMBED_OPTIONAL(struct dse_layer_shape, cache, struct dse_layer_cache, cache),
+    DSE_EMBED_OPTIONAL(struct dse_layer_shape, details, struct dse_llm_details, details),
+    DSE_EMBED_OPTIONAL(struct dse_layer_shape, latent, struct dse_llm_latent, latent),
+    DSE_EMBED_OPTIONAL(struct dse_layer_shape, moe, struct dse_llm_experts, experts),
+    DSE_EMBED_OPTIONAL(struct dse_layer_shape, states, struct dse_llm_states, states),
+    DSE_PARAM_END,
+};
+
 const struct dse_param dse_llm_fields[] = {
     DSE_PARAM_I64(struct dse_llm, layers, 1, DSE_PATTERN_MAX, "transformer layers", ""),
     DSE_PARAM_I64(struct dse_llm, hidden, 1, 262144, "width of the residual stream", ""),
-    DSE_PARAM_I64_OPTIONAL(struct dse_llm, heads, 1, HEADS_MAX, "query heads", ""),
-    DSE_PARAM_I64_OPTIONAL(struct dse_llm, kv_heads, 1, HEADS_MAX, "key and value heads; fewer than heads: grouped-query attention",
-                           ""),
-    DSE_PARAM_I64_OPTIONAL(struct dse_llm, head_dim, 1, 4096, "elements of one head", ""),
-    DSE_PARAM_I64_OPTIONAL(struct dse_llm, ffn, 1, WIDTH_MAX, "inner width of the feed-forward network", ""),
-    DSE_PARAM_I64(struct dse_llm, ffn_matrices, 2, 3, "2: up and down; 3: gate, up and down", ""),
+    DSE_EMBED(struct dse_llm, shape, struct dse_layer_shape, shape),
     DSE_PARAM_I64(struct dse_llm, vocab, 1, 4194304, "rows of the embedding table", ""),
     DSE_PARAM_I64(struct dse_llm, embedding_tables, 1, 2, "embedding tables; 1: the output head is the input embedding", ""),
     DSE_PARAM_I64(struct dse_llm, max_context, 1, 16777216, "longest context it was trained or extended for", ""),
-    DSE_PARAM_I64_OPTIONAL(struct dse_llm, attention_window, 1, 16777216, "positions of an attention window or chunk", ""),
     DSE_PARAM_PATTERN(struct dse_llm, attention, dse_mixer_names,
                       "mixer of each layer, attention or recurrence; a shorter list repeats", ""),
     DSE_PARAM_PATTERN(struct dse_llm, feed_forward, dse_feed_forward_names,
                       "feed-forward network of each layer; a shorter list repeats", ""),
     DSE_PARAM_I64_OPTIONAL(struct dse_llm, dense_layers, 1, DSE_PATTERN_MAX,
                            "first layers with a dense network, whatever feed_forward says", ""),
-    DSE_EMBED_OPTIONAL(struct dse_llm, details, struct dse_llm_details, details),
-    DSE_EMBED_OPTIONAL(struct dse_llm, latent, struct dse_llm_latent, latent),
-    DSE_EMBED_OPTIONAL(struct dse_llm, moe, struct dse_llm_experts, experts),
-    DSE_EMBED_OPTIONAL(struct dse_llm, states, struct dse_llm_states, states),
+    DSE_EMBED_OPTIONAL(struct dse_llm, details, struct dse_llm_details, of_checkpoint),
     DSE_PARAM_END,
 };
 
-enum dse_mixer dse_llm_mixer(const struct dse_llm *llm, int64_t layer)
+const struct dse_param dse_layer_kind_fields[] = {
+    DSE_PARAM_ENUM(struct dse_layer_kind, attention, dse_mixer_names, "mixer of these layers, attention or recurrence", ""),
+    DSE_PARAM_ENUM(struct dse_layer_kind, beside, dse_mixer_names, "recurrence beside attention, on the same input", ""),
+    DSE_PARAM_ENUM(struct dse_layer_kind, feed_forward, dse_feed_forward_names, "feed-forward network of these layers", ""),
+    DSE_EMBED(struct dse_layer_kind, shape, struct dse_layer_shape, shape),
+    DSE_PARAM_END,
+};
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------------------ */
+
+static int32_t mixer_of(const struct dse_llm *llm, int64_t layer)
 {
-    if (llm->attention.n > 0) return (enum dse_mixer)llm->attention.at[layer % llm->attention.n];
+    if (llm->attention.n > 0) return llm->attention.at[layer % llm->attention.n];
     return llm->latent.kv_rank > 0 ? DSE_LATENT : DSE_FULL;
 }
 
-enum dse_feed_forward dse_llm_feed_forward(const struct dse_llm *llm, int64_t layer)
+static int32_t network_of(const struct dse_llm *llm, int64_t layer)
 {
     if (layer < llm->dense_layers) return DSE_FFN_DENSE;
-    if (llm->feed_forward.n > 0) return (enum dse_feed_forward)llm->feed_forward.at[layer % llm->feed_forward.n];
+    if (llm->feed_forward.n > 0) return llm->feed_forward.at[layer % llm->feed_forward.n];
     return llm->moe.experts > 0 ? DSE_FFN_EXPERTS : DSE_FFN_DENSE;
 }
 
-static void add_layer(struct dse_llm *llm, enum dse_mixer mixer, enum dse_feed_forward ffn)
+/* The kind of a layer that is made of the patterns; n_kinds: there is none yet. */
+static size_t made_kind(const struct dse_llm *llm, int64_t layer)
 {
+    const int32_t mixer = mixer_of(llm, layer), network = network_of(llm, layer);
     size_t i = 0;
-    while (i < llm->n_kinds && (llm->kinds[i].mixer != mixer || llm->kinds[i].ffn != ffn)) i++;
-    if (i == llm->n_kinds) llm->kinds[llm->n_kinds++] = (struct dse_layer_kind){mixer, ffn, 0};
-    llm->kinds[i].layers++;
+    while (i < llm->n_kinds && (llm->kinds[i].attention != mixer || llm->kinds[i].feed_forward != network)) i++;
+    return i;
+}
+
+static size_t kind_of(const struct dse_llm *llm, int64_t layer)
+{
+    return llm->layer_kinds.n > 0 ? llm->layer_kinds.at[layer % llm->layer_kinds.n] : made_kind(llm, layer);
+}
+
+const struct dse_layer_kind *dse_llm_layer(const struct dse_llm *llm, int64_t layer)
+{
+    return &llm->kinds[kind_of(llm, layer)];
+}
+
+static void count_layers(struct dse_llm *llm)
+{
+    if (llm->layer_kinds.n == 0) llm->n_kinds = 0;
+    for (size_t i = 0; i < llm->n_kinds; i++) llm->kinds[i].layers = 0;
+    for (int64_t i = 0; i < llm->layers; i++) {
+        const size_t k = kind_of(llm, i);
+        if (k == llm->n_kinds)
+            llm->kinds[llm->n_kinds++] = (struct dse_layer_kind){.attention = mixer_of(llm, i),
+                                                                 .beside = DSE_NO_MIXER,
+                                                                 .feed_forward = network_of(llm, i),
+                                                                 .shape = llm->shape};
+        llm->kinds[k].layers++;
+    }
 }
 
 static const char *check_cover(const struct dse_llm *llm, const char *name, const struct dse_pattern *p)
@@ -128,44 +185,67 @@ static const char *check_cover(const struct dse_llm *llm, const char *name, cons
     return why;
 }
 
-static const char *check_heads(const struct dse_llm *llm)
+static const char *check_heads(const struct dse_layer_shape *s)
 {
-    if (llm->heads == 0 || llm->kv_heads == 0 || llm->head_dim == 0) return "attention needs heads, kv_heads and head_dim";
-    if (llm->kv_heads > llm->heads) return "kv_heads is greater than heads";
-    if (llm->heads % llm->kv_heads != 0) return "heads is not a multiple of kv_heads";
+    if (s->heads == 0 || s->kv_heads == 0 || s->head_dim == 0) return "attention needs heads, kv_heads and head_dim";
+    if (s->kv_heads > s->heads) return "kv_heads is greater than heads";
+    if (s->heads % s->kv_heads != 0) return "heads is not a multiple of kv_heads";
+    if (s->cache.values_from_keys && llm_value_dim(s) != s->head_dim) return "values_from_keys needs values as wide as keys";
     return NULL;
 }
 
 /* The first layer that shares the choice of an indexer must find one before it. */
-static const char *check_shared(const struct dse_llm *llm)
+static const char *check_choices(const struct dse_llm *llm)
 {
-    for (int64_t i = 0; i < llm->layers && dse_llm_mixer(llm, i) != DSE_LATENT_TOPK; i++)
-        if (dse_llm_mixer(llm, i) == DSE_LATENT_SHARED) return "latent-top-k-shared needs a layer of latent-top-k before it";
+    for (int64_t i = 0; i < llm->layers && dse_llm_layer(llm, i)->attention != DSE_LATENT_TOPK; i++)
+        if (dse_llm_layer(llm, i)->attention == DSE_LATENT_SHARED)
+            return "latent-top-k-shared needs a layer of latent-top-k before it";
     return NULL;
 }
 
-static const char *check_latent(const struct dse_llm *llm, bool top_k)
+static bool same_cache(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
 {
-    const struct dse_llm_latent *m = &llm->latent;
-    if (llm->heads == 0 || m->kv_rank == 0 || m->nope_dim == 0 || m->rope_dim == 0 || m->v_head_dim == 0)
+    return a->attention == b->attention && a->shape.kv_heads == b->shape.kv_heads && a->shape.head_dim == b->shape.head_dim &&
+           llm_value_dim(&a->shape) == llm_value_dim(&b->shape) && llm_reach(a) == llm_reach(b);
+}
+
+/* A layer that shares a cache must find one like it before it. */
+static const char *check_caches(const struct dse_llm *llm)
+{
+    for (int64_t i = 0; i < llm->layers; i++) {
+        const struct dse_layer_kind *k = dse_llm_layer(llm, i);
+        bool found = !k->shape.cache.shares_cache || !llm_is_grouped(k->attention);
+        for (int64_t j = 0; j < i && !found; j++) {
+            const struct dse_layer_kind *before = dse_llm_layer(llm, j);
+            found = !before->shape.cache.shares_cache && same_cache(before, k);
+        }
+        if (!found) return "shares_cache needs a layer before it with the same attention, kv_heads and head_dim and a cache of its own";
+    }
+    return NULL;
+}
+
+static const char *check_latent(const struct dse_layer_shape *s, bool top_k)
+{
+    const struct dse_llm_latent *m = &s->latent;
+    if (s->heads == 0 || m->kv_rank == 0 || m->nope_dim == 0 || m->rope_dim == 0 || m->v_head_dim == 0)
         return "latent attention needs heads, kv_rank, nope_dim, rope_dim and v_head_dim";
     if (top_k && (m->index_heads == 0 || m->index_dim == 0 || m->index_topk == 0 || m->q_rank == 0))
         return "latent-top-k needs index_heads, index_dim, index_topk and q_rank";
     return NULL;
 }
 
-static const char *check_mixer(const struct dse_llm *llm, enum dse_mixer mixer)
+static const char *check_mixer(const struct dse_layer_shape *of, int32_t mixer)
 {
-    const struct dse_llm_states *s = &llm->states;
+    const struct dse_llm_states *s = &of->states;
     const bool linear = s->state_key_dim > 0 && s->state_value_heads > 0 && s->state_value_dim > 0;
-    switch (mixer) {
-    case DSE_FULL: return check_heads(llm);
+    switch ((enum dse_mixer)mixer) {
+    case DSE_FULL: return check_heads(of);
     case DSE_WINDOW:
     case DSE_CHUNK:
-        return llm->attention_window == 0 ? "attention to a window or a chunk needs attention_window" : check_heads(llm);
-    case DSE_LATENT: return check_latent(llm, false);
+        return of->attention_window == 0 ? "attention to a window or a chunk needs attention_window" : check_heads(of);
+    case DSE_LATENT: return check_latent(of, false);
     case DSE_LATENT_TOPK:
-    case DSE_LATENT_SHARED: return check_latent(llm, true);
+    case DSE_LATENT_SHARED: return check_latent(of, true);
     case DSE_DELTA:
         return linear && s->state_key_heads > 0 && s->conv_kernel > 0
                    ? NULL
@@ -185,31 +265,129 @@ static const char *check_mixer(const struct dse_llm *llm, enum dse_mixer mixer)
     return NULL;
 }
 
-static const char *check_network(const struct dse_llm *llm, enum dse_feed_forward ffn)
+static const char *check_network(const struct dse_layer_shape *s, int32_t feed_forward)
 {
-    const struct dse_llm_experts *e = &llm->moe;
-    if (ffn == DSE_FFN_DENSE) return llm->ffn > 0 ? NULL : "a dense feed-forward network needs ffn";
-    if (ffn != DSE_FFN_EXPERTS) return NULL;
+    const struct dse_llm_experts *e = &s->moe;
+    if (feed_forward == DSE_FFN_DENSE) return s->ffn > 0 ? NULL : "a dense feed-forward network needs ffn";
+    if (feed_forward != DSE_FFN_EXPERTS) return NULL;
     if (e->experts == 0 || e->experts_active == 0 || e->expert_ffn == 0)
         return "experts need experts, experts_active and expert_ffn";
     return e->experts_active > e->experts ? "experts_active is greater than experts" : NULL;
 }
 
+static const char *check_kind(const struct dse_layer_kind *k)
+{
+    const char *why = check_mixer(&k->shape, k->attention);
+    if (!why) why = check_mixer(&k->shape, k->beside);
+    if (!why) why = check_network(&k->shape, k->feed_forward);
+    if (why) return why;
+    if (k->attention == DSE_NO_MIXER && k->feed_forward == DSE_NO_FFN)
+        return "a layer has neither a mixer nor a feed-forward network";
+    if (k->beside != DSE_NO_MIXER && (!llm_is_recurrent(k->beside) || k->attention == DSE_NO_MIXER || llm_is_recurrent(k->attention)))
+        return "beside is a recurrence that stands beside attention";
+    return NULL;
+}
+
+static const char *check_layer_kinds(const struct dse_llm *llm)
+{
+    static _Thread_local char why[200];
+    if (llm->layer_kinds.n == 0) return NULL;
+    if (llm->attention.n > 0 || llm->feed_forward.n > 0 || llm->dense_layers > 0)
+        return "layer_kinds says what each layer is: attention, feed_forward and dense_layers say it again";
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        if (llm->kinds[i].layers > 0) continue;
+        snprintf(why, sizeof why, "no layer is of the kind %.100s (layer_kinds)", llm->kinds[i].name);
+        return why;
+    }
+    return NULL;
+}
+
+/* Routed experts are dealt out to chips once, for all layers. */
+static const char *check_experts(const struct dse_llm *llm)
+{
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_llm_experts *e = &llm->kinds[i].shape.moe;
+        if (llm->kinds[i].feed_forward == DSE_FFN_EXPERTS &&
+            (llm->moe.experts != e->experts || llm->moe.experts_active != e->experts_active))
+            return "a kind of layers has other numbers of experts than the LLM (experts, experts_active)";
+    }
+    return NULL;
+}
+
+/* ---- what is the same ---------------------------------------------------------------------------------------------------- */
+
+static bool same_heads(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
+{
+    const struct dse_layer_shape *x = &a->shape, *y = &b->shape;
+    return llm_is_grouped(a->attention) && llm_is_grouped(b->attention) && x->heads == y->heads && x->kv_heads == y->kv_heads &&
+           x->head_dim == y->head_dim && llm_value_dim(x) == llm_value_dim(y) &&
+           x->cache.values_from_keys == y->cache.values_from_keys && x->cache.shares_cache == y->cache.shares_cache &&
+           x->details.output_gate == y->details.output_gate;
+}
+
+static bool same_sizes(const struct dse_llm_experts *a, const struct dse_llm_experts *b)
+{
+    return a->experts == b->experts && a->experts_active == b->experts_active && a->expert_ffn == b->expert_ffn &&
+           a->shared_ffn == b->shared_ffn && a->expert_latent == b->expert_latent && a->shared_gate == b->shared_gate;
+}
+
+static bool same_recurrence(const struct dse_llm_states *a, const struct dse_llm_states *b)
+{
+    return a->state_key_heads == b->state_key_heads && a->state_key_dim == b->state_key_dim &&
+           a->state_value_heads == b->state_value_heads && a->state_value_dim == b->state_value_dim &&
+           a->conv_kernel == b->conv_kernel && a->ssm_inner == b->ssm_inner && a->ssm_heads == b->ssm_heads &&
+           a->ssm_state == b->ssm_state && a->ssm_groups == b->ssm_groups && a->ssm_dt_rank == b->ssm_dt_rank;
+}
+
+static bool same_latent(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
+{
+    return a->attention == b->attention && dse_llm_is_latent((enum dse_mixer)a->attention) && a->shape.heads == b->shape.heads &&
+           memcmp(&a->shape.latent, &b->shape.latent, sizeof a->shape.latent) == 0;
+}
+
+static bool same_states(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
+{
+    const int32_t r = llm_recurrence(a);
+    return r != DSE_NO_MIXER && r == llm_recurrence(b) && same_recurrence(&a->shape.states, &b->shape.states);
+}
+
+static bool same_network(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
+{
+    if (a->feed_forward != b->feed_forward || a->shape.ffn_matrices != b->shape.ffn_matrices) return false;
+    return a->feed_forward == DSE_FFN_DENSE ? a->shape.ffn == b->shape.ffn
+                                            : same_sizes(&a->shape.moe, &b->shape.moe);
+}
+
+static uint8_t first_same(const struct dse_llm *llm, size_t of, bool (*same)(const struct dse_layer_kind *, const struct dse_layer_kind *))
+{
+    size_t i = 0;
+    while (i < of && !same(&llm->kinds[i], &llm->kinds[of])) i++;
+    return (uint8_t)i;
+}
+
+static void find_same(struct dse_llm *llm)
+{
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        struct dse_layer_kind *k = &llm->kinds[i];
+        k->same_heads = first_same(llm, i, same_heads);
+        k->same_latent = first_same(llm, i, same_latent);
+        k->same_states = first_same(llm, i, same_states);
+        k->same_network = first_same(llm, i, same_network);
+    }
+}
+
 const char *dse_llm_resolve(struct dse_llm *llm)
 {
+    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches, check_experts};
     const char *why = check_cover(llm, "attention", &llm->attention);
     if (!why) why = check_cover(llm, "feed_forward", &llm->feed_forward);
-    if (!why) why = check_shared(llm);
+    if (!why) why = check_cover(llm, "layer_kinds", &llm->layer_kinds);
     if (!why && llm->dense_layers > llm->layers) why = "dense_layers is greater than layers";
-    llm->n_kinds = 0;
-    for (int64_t i = 0; !why && i < llm->layers; i++) add_layer(llm, dse_llm_mixer(llm, i), dse_llm_feed_forward(llm, i));
-    for (size_t i = 0; !why && i < llm->n_kinds; i++) {
-        const struct dse_layer_kind *k = &llm->kinds[i];
-        why = check_mixer(llm, k->mixer);
-        if (!why) why = check_network(llm, k->ffn);
-        if (!why && k->mixer == DSE_NO_MIXER && k->ffn == DSE_NO_FFN)
-            why = "a layer has neither a mixer nor a feed-forward network";
-    }
+    if (why) return why;
+    count_layers(llm);
+    for (size_t i = 0; !why && i < sizeof checks / sizeof *checks; i++) why = checks[i](llm);
+    for (size_t i = 0; !why && i < llm->n_kinds; i++) why = check_kind(&llm->kinds[i]);
+    find_same(llm);
     return why;
 }
 
@@ -236,11 +414,27 @@ static const char *const unlike_measured[DSE_MIXERS] = {
 const char *dse_llm_unlike_measured(const struct dse_llm *llm)
 {
     for (size_t i = 0; i < llm->n_kinds; i++)
-        if (unlike_measured[llm->kinds[i].mixer]) return unlike_measured[llm->kinds[i].mixer];
+        if (unlike_measured[llm->kinds[i].attention]) return unlike_measured[llm->kinds[i].attention];
+    for (size_t i = 0; i < llm->n_kinds; i++)
+        if (llm->kinds[i].beside != DSE_NO_MIXER) return unlike_measured[llm->kinds[i].beside];
     return NULL;
 }
 
 bool dse_llm_is_plain(const struct dse_llm *llm)
 {
-    return llm->n_kinds == 1 && llm->kinds[0].mixer == DSE_FULL && llm->kinds[0].ffn == DSE_FFN_DENSE && !llm->details.output_gate;
+    const struct dse_layer_kind *k = &llm->kinds[0];
+    return llm->n_kinds == 1 && llm->layer_kinds.n == 0 && k->attention == DSE_FULL && k->feed_forward == DSE_FFN_DENSE &&
+           !llm->details.output_gate && !llm->cache.values_from_keys && llm_value_dim(&llm->shape) == llm->head_dim;
+}
+
+bool dse_llm_has_one_cache(const struct dse_llm *llm)
+{
+    if (llm_value_dim(&llm->shape) != llm->head_dim) return false;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_shape *s = &llm->kinds[i].shape;
+        if (llm_is_grouped(llm->kinds[i].attention) && (s->kv_heads != llm->kv_heads || s->head_dim != llm->head_dim ||
+                                                        llm_value_dim(s) != s->head_dim || s->cache.shares_cache))
+            return false;
+    }
+    return true;
 }

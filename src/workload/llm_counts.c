@@ -1,4 +1,6 @@
 /* Parameters, cache and multiply-adds of an LLM, kind of layer by kind of layer: docs/explanation/llms.md has the equations. */
+#include "workload/llm.h"
+
 #include <dse/llm.h>
 
 #include <string.h>
@@ -13,27 +15,35 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static struct part attention(const struct dse_llm *llm)
+/* Columns of keys and values that a layer makes of one position. */
+static int64_t made_columns(const struct dse_layer_shape *s)
 {
-    const struct dse_llm_details *d = &llm->details;
-    const int64_t q = llm->heads * llm->head_dim, kv = llm->kv_heads * llm->head_dim;
-    struct part p = {.matrices = llm->hidden * (q * (d->output_gate ? 2 : 1) + 2 * kv) + q * llm->hidden};
-    if (d->qkv_bias) p.small += q + 2 * kv;
+    if (s->cache.shares_cache) return 0;
+    return s->kv_heads * (s->head_dim + (s->cache.values_from_keys ? 0 : llm_value_dim(s)));
+}
+
+static struct part attention(const struct dse_llm *llm, const struct dse_layer_shape *s)
+{
+    const struct dse_llm_details *d = &s->details;
+    const int64_t q = s->heads * s->head_dim, made = made_columns(s), keys = made > 0 ? s->kv_heads * s->head_dim : 0;
+    struct part p = {.matrices = llm->hidden * (q * (d->output_gate ? 2 : 1) + made) +
+                                 s->heads * llm_value_dim(s) * llm->hidden};
+    if (d->qkv_bias) p.small += q + made;
     if (d->output_bias) p.small += llm->hidden;
-    if (d->attention_sinks) p.small += llm->heads;
-    if (d->qk_norm == DSE_QK_NORM_HEAD) p.small += 2 * llm->head_dim;
-    if (d->qk_norm == DSE_QK_NORM_FULL) p.small += q + kv;
+    if (d->attention_sinks) p.small += s->heads;
+    if (d->qk_norm == DSE_QK_NORM_HEAD) p.small += made > 0 ? 2 * s->head_dim : s->head_dim;
+    if (d->qk_norm == DSE_QK_NORM_FULL) p.small += q + keys;
     return p;
 }
 
-static struct part latent_attention(const struct dse_llm *llm, bool top_k)
+static struct part latent_attention(const struct dse_llm *llm, const struct dse_layer_shape *s, bool top_k)
 {
-    const struct dse_llm_latent *m = &llm->latent;
+    const struct dse_llm_latent *m = &s->latent;
     const int64_t key = m->nope_dim + m->rope_dim;
     struct part p = {.matrices = llm->hidden * (m->kv_rank + m->rope_dim) +
-                                 m->kv_rank * llm->heads * (m->nope_dim + m->v_head_dim) + llm->heads * m->v_head_dim * llm->hidden,
+                                 m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) + s->heads * m->v_head_dim * llm->hidden,
                      .small = m->kv_rank};
-    p.matrices += m->q_rank ? llm->hidden * m->q_rank + m->q_rank * llm->heads * key : llm->hidden * llm->heads * key;
+    p.matrices += m->q_rank ? llm->hidden * m->q_rank + m->q_rank * s->heads * key : llm->hidden * s->heads * key;
     p.small += m->q_rank;
     if (top_k) { /* the indexer: queries, one key, weights of the heads; a norm of the key with scale and shift */
         p.matrices += m->q_rank * m->index_heads * m->index_dim + llm->hidden * (m->index_dim + m->index_heads);
@@ -42,65 +52,62 @@ static struct part latent_attention(const struct dse_llm *llm, bool top_k)
     return p;
 }
 
-static struct part delta_rule(const struct dse_llm *llm)
+static struct part delta_rule(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
-    const struct dse_llm_states *s = &llm->states;
     const int64_t keys = s->state_key_heads * s->state_key_dim, values = s->state_value_heads * s->state_value_dim;
     return (struct part){.matrices = llm->hidden * (2 * keys + 2 * values + 2 * s->state_value_heads) + values * llm->hidden,
                          .small = (2 * keys + values) * s->conv_kernel + 2 * s->state_value_heads + s->state_value_dim};
 }
 
-static struct part lightning(const struct dse_llm *llm) /* q, k, v and the gate; a norm */
+static struct part lightning(const struct dse_llm *llm, const struct dse_llm_states *s) /* q, k, v and the gate; a norm */
 {
-    const int64_t d = llm->states.state_value_heads * llm->states.state_value_dim;
+    const int64_t d = s->state_value_heads * s->state_value_dim;
     return (struct part){.matrices = llm->hidden * 4 * d + d * llm->hidden, .small = d};
 }
 
-static struct part mamba(const struct dse_llm *llm)
+static struct part mamba(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
-    const struct dse_llm_states *s = &llm->states;
     const int64_t d = s->ssm_inner, dt_b_c = s->ssm_dt_rank + 2 * s->ssm_state;
     return (struct part){.matrices = llm->hidden * 2 * d + d * dt_b_c + s->ssm_dt_rank * d + d * llm->hidden,
                          .small = d * s->conv_kernel + 3 * d + d * s->ssm_state + (s->ssm_norms ? dt_b_c : 0)};
 }
 
-static struct part mamba2(const struct dse_llm *llm)
+static struct part mamba2(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
-    const struct dse_llm_states *s = &llm->states;
     const int64_t d = s->ssm_inner, b_c = 2 * s->ssm_groups * s->ssm_state;
     return (struct part){.matrices = llm->hidden * (2 * d + b_c + s->ssm_heads) + d * llm->hidden,
                          .small = (d + b_c) * (s->conv_kernel + 1) + 3 * s->ssm_heads + d};
 }
 
-static struct part mixer_part(const struct dse_llm *llm, enum dse_mixer mixer)
+static struct part mixer_part(const struct dse_llm *llm, const struct dse_layer_shape *s, int32_t mixer)
 {
-    switch (mixer) {
+    switch ((enum dse_mixer)mixer) {
     case DSE_FULL:
     case DSE_WINDOW:
-    case DSE_CHUNK: return attention(llm);
+    case DSE_CHUNK: return attention(llm, s);
     case DSE_LATENT:
-    case DSE_LATENT_SHARED: return latent_attention(llm, false);
-    case DSE_LATENT_TOPK: return latent_attention(llm, true);
-    case DSE_DELTA: return delta_rule(llm);
-    case DSE_LIGHTNING: return lightning(llm);
-    case DSE_MAMBA: return mamba(llm);
-    case DSE_MAMBA2: return mamba2(llm);
+    case DSE_LATENT_SHARED: return latent_attention(llm, s, false);
+    case DSE_LATENT_TOPK: return latent_attention(llm, s, true);
+    case DSE_DELTA: return delta_rule(llm, &s->states);
+    case DSE_LIGHTNING: return lightning(llm, &s->states);
+    case DSE_MAMBA: return mamba(llm, &s->states);
+    case DSE_MAMBA2: return mamba2(llm, &s->states);
     case DSE_NO_MIXER:
     case DSE_MIXERS: break;
     }
     return (struct part){0};
 }
 
-static struct part network_part(const struct dse_llm *llm, enum dse_feed_forward ffn)
+static struct part network_part(const struct dse_llm *llm, const struct dse_layer_shape *s, int32_t feed_forward)
 {
-    const struct dse_llm_experts *e = &llm->moe;
-    if (ffn == DSE_FFN_DENSE) return (struct part){.matrices = llm->ffn_matrices * llm->hidden * llm->ffn};
-    if (ffn != DSE_FFN_EXPERTS) return (struct part){0};
+    const struct dse_llm_experts *e = &s->moe;
+    if (feed_forward == DSE_FFN_DENSE) return (struct part){.matrices = s->ffn_matrices * llm->hidden * s->ffn};
+    if (feed_forward != DSE_FFN_EXPERTS) return (struct part){0};
     const int64_t width = e->expert_latent ? e->expert_latent : llm->hidden;
-    const int64_t biases = e->expert_bias ? (llm->ffn_matrices - 1) * e->expert_ffn + width : 0;
-    return (struct part){.matrices = llm->hidden * e->experts + llm->ffn_matrices * llm->hidden * e->shared_ffn +
+    const int64_t biases = e->expert_bias ? (s->ffn_matrices - 1) * e->expert_ffn + width : 0;
+    return (struct part){.matrices = llm->hidden * e->experts + s->ffn_matrices * llm->hidden * e->shared_ffn +
                                      (e->shared_gate ? llm->hidden : 0) + 2 * llm->hidden * e->expert_latent,
-                         .routed = e->experts * llm->ffn_matrices * width * e->expert_ffn,
+                         .routed = e->experts * s->ffn_matrices * width * e->expert_ffn,
                          .small = e->router_bias ? e->experts : 0,
                          .routed_small = e->experts * biases};
 }
@@ -110,38 +117,33 @@ bool dse_llm_is_latent(enum dse_mixer mixer)
     return mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK || mixer == DSE_LATENT_SHARED;
 }
 
-int64_t dse_llm_positions_seen(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context)
+int64_t dse_llm_positions_seen(const struct dse_layer_kind *k, int64_t context)
 {
-    switch (mixer) {
-    case DSE_FULL:
-    case DSE_LATENT: return context;
-    case DSE_WINDOW: return least(context, llm->attention_window);
-    case DSE_CHUNK: return (context - 1) % llm->attention_window + 1;
-    case DSE_LATENT_TOPK:
-    case DSE_LATENT_SHARED: return least(context, llm->latent.index_topk);
-    default: return 0;
-    }
+    if (k->attention == DSE_CHUNK) return (context - 1) % k->shape.attention_window + 1;
+    if (!llm_is_grouped(k->attention) && !dse_llm_is_latent((enum dse_mixer)k->attention)) return 0;
+    return llm_reach(k) > 0 ? least(context, llm_reach(k)) : context;
 }
 
-int64_t dse_llm_positions_kept(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context)
+int64_t dse_llm_positions_kept(const struct dse_layer_kind *k, int64_t context)
 {
-    if (mixer == DSE_WINDOW || mixer == DSE_CHUNK) return least(context, llm->attention_window);
-    return mixer == DSE_FULL || dse_llm_is_latent(mixer) ? context : 0;
+    if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK) return least(context, k->shape.attention_window);
+    return k->attention == DSE_FULL || dse_llm_is_latent((enum dse_mixer)k->attention) ? context : 0;
 }
 
 /* Elements kept of one position in one layer. */
-static int64_t row_elements(const struct dse_llm *llm, enum dse_mixer mixer)
+static int64_t row_elements(const struct dse_layer_kind *k)
 {
-    if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return 2 * llm->kv_heads * llm->head_dim;
-    return dse_llm_is_latent(mixer) ? llm->latent.kv_rank + llm->latent.rope_dim : 0;
+    const struct dse_layer_shape *s = &k->shape;
+    if (llm_is_grouped(k->attention)) return s->cache.shares_cache ? 0 : s->kv_heads * (s->head_dim + llm_value_dim(s));
+    return dse_llm_is_latent((enum dse_mixer)k->attention) ? s->latent.kv_rank + s->latent.rope_dim : 0;
 }
 
 /* The recurrent state of one layer, and the inputs of its convolution that are channels wide. */
-static int64_t state_of(const struct dse_llm *llm, enum dse_mixer mixer, int64_t *ret_channels)
+static int64_t state_of(const struct dse_layer_kind *k, int64_t *ret_channels)
 {
-    const struct dse_llm_states *s = &llm->states;
+    const struct dse_llm_states *s = &k->shape.states;
     *ret_channels = 0;
-    switch (mixer) {
+    switch ((enum dse_mixer)llm_recurrence(k)) {
     case DSE_DELTA:
         *ret_channels = 2 * s->state_key_heads * s->state_key_dim + s->state_value_heads * s->state_value_dim;
         return s->state_value_heads * s->state_key_dim * s->state_value_dim;
@@ -153,22 +155,23 @@ static int64_t state_of(const struct dse_llm *llm, enum dse_mixer mixer, int64_t
 }
 
 /* The delta rule reads the state with the key, adds an outer product and reads with the query; the others update and read. */
-static int64_t recurrence_macs(const struct dse_llm *llm, enum dse_mixer mixer)
+static int64_t recurrence_macs(const struct dse_layer_kind *k)
 {
-    int64_t channels, state = state_of(llm, mixer, &channels);
-    return (mixer == DSE_DELTA ? 3 : 2) * state + channels * llm->states.conv_kernel;
+    int64_t channels, state = state_of(k, &channels);
+    return (llm_recurrence(k) == DSE_DELTA ? 3 : 2) * state + channels * k->shape.states.conv_kernel;
 }
 
-static int64_t attention_macs(const struct dse_llm *llm, enum dse_mixer mixer, int64_t context, enum dse_latent_form form)
+static int64_t attention_macs(const struct dse_layer_kind *k, int64_t context, enum dse_latent_form form)
 {
-    const struct dse_llm_latent *m = &llm->latent;
-    const int64_t seen = dse_llm_positions_seen(llm, mixer, context);
-    if (mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK) return llm->heads * 2 * llm->head_dim * seen;
-    if (!dse_llm_is_latent(mixer)) return 0;
-    const int64_t index = mixer == DSE_LATENT_TOPK ? m->index_heads * m->index_dim * context : 0;
-    if (form == DSE_LATENT_ABSORBED) return llm->heads * (2 * m->kv_rank + m->rope_dim) * seen + index;
-    return m->kv_rank * llm->heads * (m->nope_dim + m->v_head_dim) * (seen - 1) + /* the newest is among the matrices */
-           llm->heads * (m->nope_dim + m->rope_dim + m->v_head_dim) * seen + index;
+    const struct dse_layer_shape *s = &k->shape;
+    const struct dse_llm_latent *m = &s->latent;
+    const int64_t seen = dse_llm_positions_seen(k, context);
+    if (llm_is_grouped(k->attention)) return s->heads * (s->head_dim + llm_value_dim(s)) * seen;
+    if (!dse_llm_is_latent((enum dse_mixer)k->attention)) return 0;
+    const int64_t index = k->attention == DSE_LATENT_TOPK ? m->index_heads * m->index_dim * context : 0;
+    if (form == DSE_LATENT_ABSORBED) return s->heads * (2 * m->kv_rank + m->rope_dim) * seen + index;
+    return m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) * (seen - 1) + /* the newest is among the matrices */
+           s->heads * (m->nope_dim + m->rope_dim + m->v_head_dim) * seen + index;
 }
 
 static int64_t active_share(const struct dse_llm *llm, int64_t routed)
@@ -176,31 +179,35 @@ static int64_t active_share(const struct dse_llm *llm, int64_t routed)
     return llm->moe.experts ? routed * llm->moe.experts_active / llm->moe.experts : 0;
 }
 
+static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, struct part *sum, struct dse_llm_counts *ret)
+{
+    const struct part parts[] = {mixer_part(llm, &k->shape, k->attention), mixer_part(llm, &k->shape, k->beside),
+                                 network_part(llm, &k->shape, k->feed_forward)};
+    const int64_t norms = k->shape.details.norms ? k->shape.details.norms : 1, row = row_elements(k);
+    const int64_t sublayers = (k->attention != DSE_NO_MIXER) + (k->feed_forward != DSE_NO_FFN);
+    for (size_t s = 0; s < sizeof parts / sizeof *parts; s++) {
+        sum->matrices += k->layers * parts[s].matrices;
+        sum->routed += k->layers * parts[s].routed;
+        sum->small += k->layers * parts[s].small;
+        sum->routed_small += k->layers * parts[s].routed_small;
+    }
+    sum->small += k->layers * sublayers * norms * llm->hidden;
+    int64_t channels;
+    ret->state_elements += k->layers * state_of(k, &channels);
+    if (channels) ret->conv_state_elements += k->layers * channels * (k->shape.states.conv_kernel - 1);
+    if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK)
+        ret->kv_window_elements += k->layers * row;
+    else
+        ret->kv_elements += k->layers * row;
+    if (k->attention == DSE_LATENT_TOPK) ret->index_elements += k->layers * k->shape.latent.index_dim;
+}
+
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
 {
-    const int64_t table = llm->vocab * llm->hidden, norms = llm->details.norms ? llm->details.norms : 1;
+    const int64_t table = llm->vocab * llm->hidden;
     struct part sum = {.small = llm->hidden};
     *ret = (struct dse_llm_counts){.params_tables = llm->embedding_tables * table};
-    for (size_t i = 0; i < llm->n_kinds; i++) {
-        const struct dse_layer_kind *k = &llm->kinds[i];
-        const struct part parts[] = {mixer_part(llm, k->mixer), network_part(llm, k->ffn)};
-        const int64_t sublayers = (k->mixer != DSE_NO_MIXER) + (k->ffn != DSE_NO_FFN), row = row_elements(llm, k->mixer);
-        for (int s = 0; s < 2; s++) {
-            sum.matrices += k->layers * parts[s].matrices;
-            sum.routed += k->layers * parts[s].routed;
-            sum.small += k->layers * parts[s].small;
-            sum.routed_small += k->layers * parts[s].routed_small;
-        }
-        sum.small += k->layers * sublayers * norms * llm->hidden;
-        int64_t channels;
-        ret->state_elements += k->layers * state_of(llm, k->mixer, &channels);
-        if (channels) ret->conv_state_elements += k->layers * channels * (llm->states.conv_kernel - 1);
-        if (k->mixer == DSE_WINDOW || k->mixer == DSE_CHUNK)
-            ret->kv_window_elements += k->layers * row;
-        else
-            ret->kv_elements += k->layers * row;
-        if (k->mixer == DSE_LATENT_TOPK) ret->index_elements += k->layers * llm->latent.index_dim;
-    }
+    for (size_t i = 0; i < llm->n_kinds; i++) add_kind(llm, &llm->kinds[i], &sum, ret);
     ret->params_routed = sum.routed + sum.routed_small;
     ret->params_small = sum.small + sum.routed_small;
     ret->params = ret->params_tables + sum.matrices + sum.small + ret->params_routed;
@@ -214,7 +221,7 @@ int64_t dse_llm_kv_elements(const struct dse_llm *llm, int64_t context)
     int64_t elements = 0;
     for (size_t i = 0; i < llm->n_kinds; i++) {
         const struct dse_layer_kind *k = &llm->kinds[i];
-        elements += k->layers * row_elements(llm, k->mixer) * dse_llm_positions_kept(llm, k->mixer, context);
+        elements += k->layers * row_elements(k) * dse_llm_positions_kept(k, context);
     }
     return elements;
 }
@@ -248,7 +255,7 @@ int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent
     int64_t macs = c.linear_macs;
     for (size_t i = 0; i < llm->n_kinds; i++) {
         const struct dse_layer_kind *k = &llm->kinds[i];
-        macs += k->layers * (attention_macs(llm, k->mixer, context, form) + recurrence_macs(llm, k->mixer));
+        macs += k->layers * (attention_macs(k, context, form) + recurrence_macs(k));
     }
     return macs;
 }

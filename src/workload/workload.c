@@ -1,5 +1,6 @@
 /* The workload's parameters and the expansion of a step into operators. */
 #include "workload/expert_loads.h"
+#include "workload/llm.h"
 
 #include <dse/llm.h>
 #include <dse/num.h>
@@ -139,20 +140,15 @@ int64_t dse_workload_sequences(const struct dse_workload *w)
 
 /* ---- checks --------------------------------------------------------------------------------------------------------------- */
 
-static bool divides(int64_t part, int64_t whole)
-{
-    return part == 0 || whole % part == 0;
-}
-
 /* Heads can be shared evenly, and keys and values too, or copied. */
 static const char *check_tensor(const struct dse_llm *llm, int64_t tensor)
 {
-    const struct dse_llm_states *s = &llm->states;
-    if (!divides(tensor, llm->heads)) return "tensor_parallel does not divide the LLM's heads";
-    if (llm->kv_heads > 0 && !divides(tensor, llm->kv_heads) && !divides(llm->kv_heads, tensor))
-        return "neither tensor_parallel nor the LLM's kv_heads divides the other";
-    if (!divides(tensor, s->state_value_heads) || !divides(tensor, s->ssm_heads) || !divides(tensor, s->ssm_inner))
-        return "tensor_parallel does not divide the heads of the LLM's recurrent layers";
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_shape *s = &llm->kinds[i].shape;
+        if (!llm_divides(tensor, s->heads)) return "tensor_parallel does not divide the LLM's heads";
+        if (!llm_shares_keys(s, tensor)) return "neither tensor_parallel nor the LLM's kv_heads divides the other";
+        if (!llm_shares_states(s, tensor)) return "tensor_parallel does not divide the heads of the LLM's recurrent layers";
+    }
     return NULL;
 }
 

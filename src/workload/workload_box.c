@@ -8,6 +8,8 @@
  * - Positions and pairs grow with context and queries, but for chunked attention, which begins anew at each chunk, and for a cache
  *   that reads a part of the positions, whose drafted tokens meet all of them.
  */
+#include "workload/llm.h"
+
 #include <dse/num.h>
 #include <dse/workload_box.h>
 
@@ -16,18 +18,13 @@
 
 /* ---- parts ----------------------------------------------------------------------------------------------------------------- */
 
-static bool shares(int64_t whole, int64_t parts)
-{
-    return whole == 0 || whole % parts == 0;
-}
-
-/* As workload.c has it. */
 static bool tensor_fits(const struct dse_llm *llm, int64_t t)
 {
-    const struct dse_llm_states *s = &llm->states;
-    const bool kv = llm->kv_heads == 0 || llm->kv_heads % t == 0 || t % llm->kv_heads == 0;
-    return t == 1 ||
-           (shares(llm->heads, t) && kv && shares(s->state_value_heads, t) && shares(s->ssm_heads, t) && shares(s->ssm_inner, t));
+    for (size_t i = 0; i < llm->n_kinds && t > 1; i++) {
+        const struct dse_layer_shape *s = &llm->kinds[i].shape;
+        if (!llm_divides(t, s->heads) || !llm_shares_keys(s, t) || !llm_shares_states(s, t)) return false;
+    }
+    return true;
 }
 
 static bool expert_fits(int64_t tensor, int64_t expert)

@@ -80,6 +80,7 @@ static void operators__of_a_prompt_are_those_of_its_positions(void **state)
         struct dse_llm llm = *nth(i);
         if (llm.attention_window > 100) llm.attention_window = 100; /* so that it matters */
         if (llm.latent.index_topk > 100) llm.latent.index_topk = 100;
+        assert_null(dse_llm_resolve(&llm));
         struct dse_workload w = decode(&llm, 1, 1);
         double all = 0;
         w.latent_form = DSE_LATENT_ABSORBED;
@@ -349,18 +350,22 @@ static void operators__keep_their_order_on_random_points(void **state)
         if (w.speculation.draft_tokens == 0) assert_true(dse_workload_footprint(&w) >= s.kept);
         if (llm.moe.experts > llm.moe.experts_active) { /* one more expert for each token */
             llm.moe.experts_active++;
+            assert_null(dse_llm_resolve(&llm));
             const struct sums more = sum(&w);
             assert_true(more.weights >= s.weights * (1 - 1e-12) && more.macs > s.macs);
             llm.moe.experts_active--;
+            assert_null(dse_llm_resolve(&llm));
         }
         if (llm.attention_window > 0) { /* a longer window */
             llm.attention_window *= 2;
+            assert_null(dse_llm_resolve(&llm));
             const struct sums longer = sum(&w);
             bool is_chunk = false;
-            for (size_t k = 0; k < llm.n_kinds; k++) is_chunk = is_chunk || llm.kinds[k].mixer == DSE_CHUNK;
+            for (size_t k = 0; k < llm.n_kinds; k++) is_chunk = is_chunk || llm.kinds[k].attention == DSE_CHUNK;
             if (!is_chunk) assert_true(longer.read >= s.read && longer.macs >= s.macs);
             assert_true(longer.kept >= s.kept);
             llm.attention_window /= 2;
+            assert_null(dse_llm_resolve(&llm));
         }
         w.batch += any(1, 50);
         if (w.context_spread == 0) assert_true(sum(&w).macs >= s.macs && sum(&w).weights >= s.weights);

@@ -79,6 +79,7 @@ static void decode__shared_heads_read_a_group_once(void **state)
     struct fd_params p = point("llm=llama3-8b batch=4 kernel_losses=included"), all = p;
     struct dse_llm llm = *p.workload.llm;
     llm.kv_heads = llm.heads;
+    assert_null(dse_llm_resolve(&llm));
     all.workload.llm = &llm;
     p.vector_tflops = all.vector_tflops = 1e5;
     assert_near(estimate(&all).common.attention_us, 4 * estimate(&p).common.attention_us, 1e-9);

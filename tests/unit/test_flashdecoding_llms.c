@@ -105,7 +105,8 @@ static void latents__of_measured_kernels_are_those_of_the_equations(void **state
     struct fd_params p = point("llm=deepseek-v2-lite engine=vllm-0.14 gpu=h100 batch=8 context=4000"),
                      alone = point("engine=vllm-0.14 gpu=h100 batch=8 context=4000 kv_rank=512 rope_dim=64 capacity_gib=1000");
     struct dse_llm shape = *alone.workload.llm; /* E32 takes heads and their width from the LLM */
-    shape.heads = p.workload.llm->heads;
+    shape.heads = shape.kv_heads = p.workload.llm->heads;
+    assert_null(dse_llm_resolve(&shape));
     alone.workload.llm = &shape;
     const struct fd_machine m = machine(&p), of_alone = machine(&alone);
     struct fd_latent latent;

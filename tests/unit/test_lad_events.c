@@ -39,6 +39,7 @@ static struct dse_llm less_linear(void)
     struct dse_llm llm = *fixture_llm(&f, "opt-2.7b");
     llm.vocab = samples(4000, (int)llm.vocab);
     llm.ffn = samples(2560, (int)llm.ffn);
+    assert_null(dse_llm_resolve(&llm));
     return llm;
 }
 

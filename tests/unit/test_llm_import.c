@@ -317,8 +317,8 @@ static void keys__that_others_imply_may_be_missing(void **state)
                      keys);
     ask(text, false, &a);
     must(&a, "-1: the last layer");
-    assert_int_equal(dse_llm_feed_forward(&a.llm, 3), DSE_FFN_EXPERTS);
-    assert_int_equal(dse_llm_feed_forward(&a.llm, 0), DSE_FFN_DENSE);
+    assert_int_equal(dse_llm_layer(&a.llm, 3)->feed_forward, DSE_FFN_EXPERTS);
+    assert_int_equal(dse_llm_layer(&a.llm, 0)->feed_forward, DSE_FFN_DENSE);
     release(&a);
     free(text);
     ask("{\"model_type\": \"mistral\", " SMALL ", \"num_key_value_heads\": 2, \"sliding_window\": -1}", false, &a);
@@ -381,7 +381,7 @@ static void indexers__are_where_each_key_says(void **state)
         int owners = 0;
         ask(text, false, &a);
         if (a.ok != (files[i].owners >= 0)) fail_msg("%s: %s", files[i].keys, a.error);
-        for (int64_t k = 0; a.ok && k < a.llm.layers; k++) owners |= (dse_llm_mixer(&a.llm, k) == DSE_LATENT_TOPK) << k;
+        for (int64_t k = 0; a.ok && k < a.llm.layers; k++) owners |= (dse_llm_layer(&a.llm, k)->attention == DSE_LATENT_TOPK) << k;
         if (a.ok) assert_int_equal(owners, files[i].owners);
         release(&a);
         free(text);

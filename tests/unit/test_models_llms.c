@@ -110,6 +110,7 @@ static void ask_experts(struct subject *s, const struct dse_llm *llm)
     double before, after;
     if (llm->moe.experts <= llm->moe.experts_active || !run(s, s->params, "dram_mib", &before)) return;
     more.moe.experts_active++;
+    assert_null(dse_llm_resolve(&more));
     memcpy(s->other, s->params, s->model->desc->params_size);
     put(s, s->other, "llm", (struct value){.ref = &more.entry});
     if (!run(s, s->other, "dram_mib", &after)) return;
@@ -122,8 +123,11 @@ static void ask_window(struct subject *s, const struct dse_llm *llm)
     struct dse_llm full = *llm;
     double before, after;
     if (llm->attention_window == 0 || !run(s, s->params, "latency_us", &before)) return;
+    for (int64_t i = 0; i < full.attention.n; i++)
+        if (full.attention.at[i] == DSE_WINDOW || full.attention.at[i] == DSE_CHUNK) full.attention.at[i] = DSE_FULL;
     for (size_t k = 0; k < full.n_kinds; k++)
-        if (full.kinds[k].mixer == DSE_WINDOW || full.kinds[k].mixer == DSE_CHUNK) full.kinds[k].mixer = DSE_FULL;
+        if (full.kinds[k].attention == DSE_WINDOW || full.kinds[k].attention == DSE_CHUNK) full.kinds[k].attention = DSE_FULL;
+    assert_null(dse_llm_resolve(&full));
     memcpy(s->other, s->params, s->model->desc->params_size);
     put(s, s->other, "llm", (struct value){.ref = &full.entry});
     if (!run(s, s->other, "latency_us", &after)) return;

@@ -190,7 +190,7 @@ static void see_norms(const struct dse_workload *w, const struct dse_oplist *lis
     int64_t norms = 0, sublayers = 1;
     for (size_t i = 0; i < w->llm->n_kinds; i++) {
         const struct dse_layer_kind *k = &w->llm->kinds[i];
-        sublayers += k->layers * ((k->mixer != DSE_NO_MIXER) + (k->ffn != DSE_NO_FFN));
+        sublayers += k->layers * ((k->attention != DSE_NO_MIXER) + (k->feed_forward != DSE_NO_FFN));
     }
     for (int i = 0; i < list->n; i++)
         if (list->op[i].follows_norm && !list->op[i].is_draft) norms += list->op[i].repeat;

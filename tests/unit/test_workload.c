@@ -234,6 +234,7 @@ static void workload__grouped_heads_share_keys_and_values(void **state)
     (void)state;
     struct dse_llm shared = *llm("llama3-8b"), apart = shared;
     apart.kv_heads = apart.heads;
+    assert_null(dse_llm_resolve(&apart));
     struct dse_workload w = decode("llama3-8b", 5, 2000);
     w.llm = &shared;
     struct sums a = sum(&w);
@@ -290,6 +291,7 @@ static void workload__gives_the_bytes_of_lads_introduction(void **state)
     assert_close(sum(&w).read / 32 / weights, 5.3, 2e-3);
     struct dse_llm no_gate = *w.llm;
     no_gate.ffn_matrices = 2;
+    assert_null(dse_llm_resolve(&no_gate));
     assert_close(2 * dse_llm_layer_weights(&no_gate), 0.29 * DSE_GIB, 0.011);
 }
 

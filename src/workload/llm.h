@@ -1,0 +1,55 @@
+/* What kinds of layers have in common, asked by the files that count and expand them. */
+#ifndef DSE_WORKLOAD_LLM_H
+#define DSE_WORKLOAD_LLM_H
+
+#include <dse/catalog.h>
+
+/* Attention with keys and values of its own for each position: full, window, chunk. */
+static inline bool llm_is_grouped(int32_t mixer)
+{
+    return mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK;
+}
+
+static inline bool llm_is_recurrent(int32_t mixer)
+{
+    return mixer == DSE_DELTA || mixer == DSE_LIGHTNING || mixer == DSE_MAMBA || mixer == DSE_MAMBA2;
+}
+
+/* The recurrence of a kind, whether it is all that mixes or stands beside attention; DSE_NO_MIXER: none. */
+static inline int32_t llm_recurrence(const struct dse_layer_kind *k)
+{
+    return llm_is_recurrent(k->attention) ? k->attention : k->beside;
+}
+
+static inline int64_t llm_value_dim(const struct dse_layer_shape *s)
+{
+    return s->value_dim > 0 ? s->value_dim : s->head_dim;
+}
+
+/* Positions that a query sees at most; 0: all of them. */
+static inline int64_t llm_reach(const struct dse_layer_kind *k)
+{
+    if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK) return k->shape.attention_window;
+    return k->attention == DSE_LATENT_TOPK || k->attention == DSE_LATENT_SHARED ? k->shape.latent.index_topk : 0;
+}
+
+/* ---- chips that share a layer ------------------------------------------------------------------------------------------------ */
+
+static inline bool llm_divides(int64_t part, int64_t whole)
+{
+    return part == 0 || whole % part == 0;
+}
+
+/* Keys and values are shared evenly, or copied. */
+static inline bool llm_shares_keys(const struct dse_layer_shape *s, int64_t tensor)
+{
+    return s->kv_heads == 0 || llm_divides(tensor, s->kv_heads) || llm_divides(s->kv_heads, tensor);
+}
+
+static inline bool llm_shares_states(const struct dse_layer_shape *s, int64_t tensor)
+{
+    const struct dse_llm_states *of = &s->states;
+    return llm_divides(tensor, of->state_value_heads) && llm_divides(tensor, of->ssm_heads) && llm_divides(tensor, of->ssm_inner);
+}
+
+#endif
