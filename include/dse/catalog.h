@@ -21,7 +21,8 @@ enum dse_mixer {
     DSE_LIGHTNING,     /* lightning attention (MiniMax-Text-01): the same state, without the delta */
     DSE_MAMBA,         /* Mamba-1 */
     DSE_MAMBA2,
-    DSE_NO_MIXER, /* a layer that is a feed-forward network alone (Nemotron-H) */
+    DSE_CONVOLUTION, /* a short convolution between gates (LFM2): its last inputs are all that it keeps */
+    DSE_NO_MIXER,    /* a layer that is a feed-forward network alone (Nemotron-H) */
     DSE_MIXERS
 };
 extern const char *const dse_mixer_names[]; /* "full", "window", ..., NULL */
@@ -30,6 +31,9 @@ extern const char *const dse_mixer_names[]; /* "full", "window", ..., NULL */
 enum dse_feed_forward { DSE_FFN_DENSE, DSE_FFN_EXPERTS, DSE_NO_FFN, DSE_FEED_FORWARDS };
 extern const char *const dse_feed_forward_names[]; /* "dense", "experts", "none", NULL */
 
+/* What the output of attention is multiplied by: a column for each of its elements, or one for each query head. */
+enum dse_output_gate { DSE_NO_GATE, DSE_GATE_ELEMENT, DSE_GATE_HEAD };
+
 enum dse_qk_norm { DSE_QK_NO_NORM, DSE_QK_NORM_HEAD, DSE_QK_NORM_FULL };
 
 /* Small things beside the matrices of attention; "no" where an entry says nothing. */
@@ -37,8 +41,14 @@ struct dse_llm_details {
     int32_t qkv_bias, output_bias; /* no, yes */
     int32_t qk_norm;               /* enum dse_qk_norm: a vector of one head's width for q and for k, or of their whole width */
     int32_t attention_sinks;       /* one learned logit a query head */
-    int32_t output_gate;           /* the query projection is twice as wide: its second half gates the output */
+    int32_t output_gate;           /* enum dse_output_gate */
+    int32_t network_bias;          /* matrices of the dense network have biases */
     int64_t norms;                 /* before and after a sublayer: 2; else 1, or 0 for the same */
+    int32_t norm_bias;             /* a norm has a shift beside its scale */
+    int32_t shared_norm;           /* attention and network take one normed input, and are added to it together */
+    int32_t head_bias;             /* the output head has a bias */
+    int32_t embedding_norm;        /* a norm behind the embedding */
+    int64_t positions;             /* rows of a table of learned positions; 0: there is none */
     int64_t mtp_layers;            /* multi-token-prediction layers of the checkpoint, in no count */
     int32_t approximate;           /* no, yes: imported without all keys that may change a count; every row says so */
 };
@@ -56,15 +66,24 @@ struct dse_llm_experts {
     int64_t expert_ffn;              /* inner width of one */
     int64_t shared_ffn;              /* of all shared experts together; 0: none */
     int64_t expert_latent;           /* experts work on a projection of this width; 0: on the hidden state */
+    int64_t expert_norms;            /* vectors as wide as the hidden state that norm what goes to experts and comes of them */
     int32_t shared_gate, router_bias, expert_bias;
+};
+
+/* Inputs that each layer has of its own, by token (Gemma 3n and 4): a row of a table as wide as all of them, and a projection of
+ * the embedding, are added, and every layer multiplies its part by a projection of its output. */
+struct dse_llm_layer_inputs {
+    int64_t layer_input;       /* width of a layer's; 0: there are none */
+    int64_t layer_input_vocab; /* rows of the table */
 };
 
 /* Layers whose memory is a state: delta rule and lightning attention; Mamba. */
 struct dse_llm_states {
     int64_t state_key_heads, state_key_dim, state_value_heads, state_value_dim;
-    int64_t conv_kernel; /* of the short convolution before the recurrence */
+    int64_t conv_kernel; /* taps of the short convolution, before the recurrence or by itself */
     int64_t ssm_inner, ssm_heads, ssm_state, ssm_groups, ssm_dt_rank;
     int32_t ssm_norms; /* Jamba: norms of dt, B and C */
+    int32_t ssm_plain; /* Mamba-2 without a norm of what leaves it (Falcon-H1) */
 };
 
 /* Keys and values that a layer does not make as others do; "no" where an entry says nothing. */
@@ -92,11 +111,11 @@ struct dse_layer_shape {
 /* Layers that are alike, however they are spread over the depth. Row table of what an entry may say of a kind of its own:
  * dse_layer_kind_fields. */
 struct dse_layer_kind {
-    const char *name;      /* of the entry's own ([NAME.kinds.KIND]); NULL: made of `attention` and `feed_forward` */
-    int32_t attention;     /* enum dse_mixer */
-    int32_t beside;        /* enum dse_mixer: a recurrence that takes the same input; their outputs are added. DSE_NO_MIXER: none */
-    int32_t feed_forward;  /* enum dse_feed_forward */
-    uint64_t own;          /* rows that the entry gives, as bits in the order of the table; the others are those of the LLM */
+    const char *name;     /* of the entry's own ([NAME.kinds.KIND]); NULL: made of `attention` and `feed_forward` */
+    int32_t attention;    /* enum dse_mixer */
+    int32_t beside;       /* enum dse_mixer: a recurrence that takes the same input; their outputs are added. DSE_NO_MIXER: none */
+    int32_t feed_forward; /* enum dse_feed_forward */
+    uint64_t own;         /* rows that the entry gives, as bits in the order of the table; the others are those of the LLM */
     struct dse_layer_shape shape;
     /* made by dse_llm_resolve */
     int64_t layers;
@@ -117,6 +136,7 @@ struct dse_llm {
             DSE_LAYER_SHAPE
         };
     };
+    struct dse_llm_layer_inputs inputs;
     int64_t vocab;
     int64_t embedding_tables; /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
     int64_t max_context;      /* longest context it was trained or extended for */

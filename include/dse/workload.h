@@ -139,7 +139,10 @@ enum dse_op_role {
     DSE_ROLE_SHARED_UP,
     DSE_ROLE_SHARED_DOWN, /* of the experts of every token */
     /* The rest. */
-    DSE_ROLE_ELEMENTWISE, /* norms, rotary embedding, residuals, activation functions of all layers */
+    DSE_ROLE_ELEMENTWISE,     /* norms, rotary embedding, residuals, activation functions of all layers */
+    DSE_ROLE_LAYER_INPUTS,    /* the embedding to the inputs that all layers have of their own */
+    DSE_ROLE_LAYER_INPUT_IN,  /* of a layer: its output to the width of its input */
+    DSE_ROLE_LAYER_INPUT_OUT, /* and back */
     DSE_ROLE_OUTPUT_HEAD,
     DSE_ROLE_HEAD_LAYER, /* of heads that draft: the hidden layer before their output head */
     DSE_ROLE_JOIN,       /* of a layer that drafts: the last hidden state and the new token become one input */
@@ -163,16 +166,16 @@ struct dse_op {
     enum dse_op_kind kind;
     enum dse_op_role role;
     /* Traits. */
-    bool in_attention;   /* the scores, their softmax, the values */
-    bool is_draft;       /* of what proposes tokens, not of the LLM */
-    bool follows_norm;   /* a norm makes its input: of the products that share this input, as router and experts do, one alone */
-    bool has_gate;       /* half of its columns are a gate, by which the other half is multiplied: networks of three matrices */
-    bool writes_cache;   /* what it makes is appended to the cache: keys and values, latents, keys of an indexer */
-    bool is_per_head;    /* a matrix for each head: `repeat` counts heads, of all layers */
-    int8_t attention;    /* of SCORES, VALUES and their softmax: index into dse_oplist.attention; else -1 */
-    int8_t collective;   /* enum dse_collective */
-    int64_t repeat;      /* instances: layers, or 1 */
-    double copies;       /* matrices of an instance that work on different rows: experts with work (a mean); else 1 */
+    bool in_attention;      /* the scores, their softmax, the values */
+    bool is_draft;          /* of what proposes tokens, not of the LLM */
+    bool follows_norm;      /* a norm makes its input: of the products that share this input, as router and experts do, one alone */
+    bool has_gate;          /* half of its columns are a gate, by which the other half is multiplied: networks of three matrices */
+    bool writes_cache;      /* what it makes is appended to the cache: keys and values, latents, keys of an indexer */
+    bool is_per_head;       /* a matrix for each head: `repeat` counts heads, of all layers */
+    int8_t attention;       /* of SCORES, VALUES and their softmax: index into dse_oplist.attention; else -1 */
+    int8_t collective;      /* enum dse_collective */
+    int64_t repeat;         /* instances: layers, or 1 */
+    double copies;          /* matrices of an instance that work on different rows: experts with work (a mean); else 1 */
     int64_t cached_columns; /* of n: keys and values of grouped queries, which go to the cache */
     int64_t m, k, n;     /* of one instance, of one copy. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence.
                               m of experts is the mean, rounded up: `rows` is the mean */

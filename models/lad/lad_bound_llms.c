@@ -63,6 +63,10 @@ static void simple_llm(const struct dse_llm *of, const struct dse_attention *a, 
     ret->layers = a ? a->layers : 1;
     ret->heads = a ? a->heads : 1;
     ret->kv_heads = a ? a->kv_heads : 1;
+    ret->head_dim = a ? a->key_dim : of->head_dim;
+    ret->value_dim = 0;
+    ret->cache = (struct dse_layer_cache){0};
+    ret->inputs = (struct dse_llm_layer_inputs){0};
     ret->details.output_gate = false;
     ret->layer_kinds.n = 0;
     ret->kinds[0] = (struct dse_layer_kind){

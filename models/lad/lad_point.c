@@ -66,15 +66,20 @@ const char *lad_point_read(struct lad_point *pt)
     return draws == LAD_REPLAY ? read_recording(pt) : draws == LAD_SURFACE ? read_surface(pt) : read_profile(pt);
 }
 
-/* Centers are directions of keys, and E1 to E13 take values as wide as these. */
-static const char *check_widths(const struct dse_llm *llm)
+/* The width of keys and values of the layers with full attention. False: they have several. Centers are directions of keys, and
+ * E1 to E13 take values as wide as these. */
+static bool find_width(const struct dse_llm *llm, double *ret)
 {
+    int64_t width = 0;
+    bool one = true;
     for (size_t i = 0; i < llm->n_kinds; i++) {
         const struct dse_layer_shape *s = &llm->kinds[i].shape;
-        if (llm->kinds[i].attention == DSE_FULL && (s->head_dim != llm->head_dim || (s->value_dim > 0 && s->value_dim != s->head_dim)))
-            return "locality-aware decoding needs keys and values of one width in all layers with full attention (decoding, llm)";
+        if (llm->kinds[i].attention != DSE_FULL) continue;
+        one = one && (s->value_dim == 0 || s->value_dim == s->head_dim) && (width == 0 || width == s->head_dim);
+        width = s->head_dim;
     }
-    return NULL;
+    *ret = (double)(width > 0 ? width : llm->head_dim);
+    return one;
 }
 
 bool lad_works(const struct lad_params *p)
@@ -115,7 +120,8 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
     const char *why = dse_workload_check(&p->workload, LAD_CAN);
     if (why) return why;
     const struct dse_llm *llm = p->workload.llm;
-    double d = (double)llm->head_dim;
+    double d;
+    const bool one_width = find_width(llm, &d);
     *ret = (struct lad_point){
         .p = p,
         .llm = llm,
@@ -129,7 +135,7 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
         .group = 1,
         .newest = (double)p->recent,
         .clock_hz = p->clock_ghz * DSE_GIGA,
-        .row_bytes = dse_kv_row_bytes(&p->workload),
+        .row_bytes = d * dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE,
         .cache_bytes = lad_cache_elements(d) * (double)p->cache_bits / DSE_BITS_PER_BYTE,
         .position_bytes = (double)p->position_bits / DSE_BITS_PER_BYTE,
         .stream_s = dse_dram_stream_seconds(&p->dram, 1),
@@ -141,8 +147,8 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
     dse_cache_step_at(&p->cache, &p->workload, &ret->cache);
     if (ret->is_simple) set_footprint(ret);
     if (!ret->locality_aware) return NULL;
-    why = check_widths(llm);
-    if (why) return why;
+    if (!one_width)
+        return "locality-aware decoding needs keys and values of one width in all layers with full attention (decoding, llm)";
     if (p->group_reads == LAD_READS_UNION) ret->group = llm->heads / llm->kv_heads;
     return p->gather == LAD_GATHER_ROWS ? set_gather(ret) : NULL;
 }

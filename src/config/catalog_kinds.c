@@ -10,24 +10,6 @@ const char *const catalog_kind_keys[] = {"layer_kinds", "kinds", NULL};
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
-/* The field of the LLM that a field of a kind follows, or a field without a name. */
-static struct field followed(const struct field *f)
-{
-    struct field of_llm = *f;
-    const size_t shape = offsetof(struct dse_layer_kind, shape);
-    if (f->offset < shape) return (struct field){0};
-    of_llm.offset = f->offset - shape + offsetof(struct dse_llm, shape);
-    return of_llm;
-}
-
-static void follow_llm(const struct schema *fields, const struct dse_llm *llm, struct dse_layer_kind *k)
-{
-    for (size_t i = 0; i < fields->n; i++) {
-        const struct field *f = &fields->fields[i], of_llm = followed(f);
-        if (!(k->own >> i & 1) && of_llm.name) field_set(f, k, field_get(&of_llm, llm));
-    }
-}
-
 /* Attention and network as an LLM without lists has them. */
 static struct dse_layer_kind usual_kind(const struct dse_llm *llm)
 {
@@ -97,13 +79,12 @@ bool catalog_read_kinds(struct catalog *c, struct dse_llm *llm, const struct tom
         return diags_input(diags, toml_key_loc(doc, kinds), doc->text, "layer_kinds = [\"local*5\", \"global\"]",
                            "kinds without layer_kinds: which layer is of which kind?");
     if (layers && !kinds && llm->layer_kinds.n == 0)
-        return diags_input(diags, toml_key_loc(doc, layers), doc->text, NULL, "layer_kinds without kinds: a table [%s.kinds.NAME] each",
-                           table->key);
+        return diags_input(diags, toml_key_loc(doc, layers), doc->text, NULL,
+                           "layer_kinds without kinds: a table [%s.kinds.NAME] each", table->key);
     struct schema fields;
     schema_init_params(&fields, dse_layer_kind_fields);
     bool ok = !kinds || read_kinds(c, &fields, llm, doc, kinds, diags);
     ok = ok && (!layers || read_layers(llm, doc, layers, diags));
-    for (size_t i = 0; i < llm->n_kinds; i++) follow_llm(&fields, llm, &llm->kinds[i]);
     schema_release(&fields);
     return ok;
 }

@@ -19,7 +19,7 @@
 
 /* Keys of the entry's table that stand for kinds: "layer_kinds", "kinds", NULL. */
 extern const char *const catalog_kind_keys[];
-/* Read them into an LLM whose own numbers are there; kinds that it has from another entry follow these. False with errors. */
+/* Read them into an LLM, before it is resolved. False with errors. */
 bool catalog_read_kinds(struct catalog *c, struct dse_llm *llm, const struct toml_doc *doc, const struct toml_node *table,
                         struct diags *diags);
 /* Say of each kind which numbers are its own: those that are not the LLM's. For who fills kinds without a table. */

@@ -12,6 +12,7 @@ struct architecture {
     void (*fill)(struct llm_config *c, struct dse_llm *m);
     struct llm_defaults defaults;
     const char *uncounted; /* keys of its own that no count depends on (llm_keys.h) */
+    const char *aliases;   /* other names of keys (llm_config.h); NULL: none */
 };
 
 /* ---- dense ---------------------------------------------------------------------------------------------------------------- */
@@ -224,6 +225,9 @@ static void fill_minimax_m2(struct llm_config *c, struct dse_llm *m)
     "moe_with_send_router_loss sinkhorn_2gate sinkhorn_temp global_aux_loss disable_ffn_model_parallel add_tail_layers=0 " \
     "ignored_index weight_share_add_bias=true "
 
+#define NAMES_OF_GPT2 "hidden_size=n_embd num_hidden_layers=n_layer num_attention_heads=n_head max_position_embeddings=n_positions "
+#define KEYS_OF_GPT2 "n_ctx scale_attn_weights layer_norm_epsilon attention_softmax_in_fp32 "
+
 /* ---- the table ------------------------------------------------------------------------------------------------------------ */
 
 static const struct architecture architectures[] = {
@@ -314,6 +318,38 @@ static const struct architecture architectures[] = {
       .ffn = 9216,
       .heads = 8},
      KEYS_OF_GEMMA},
+    {"mimo_v2_flash",
+     llm_fill_mimo_v2,
+     {.context = 262144, .kv_heads = 4, .head_dim = 192, .ffn = 16384},
+     KEYS_OF_EXPERTS "attention_value_scale hybrid_block_size attention_chunk_size use_qk_norm=false "},
+    {"mimo_v2",
+     llm_fill_mimo_v2,
+     {.context = 262144, .kv_heads = 4, .head_dim = 192, .ffn = 16384},
+     KEYS_OF_EXPERTS "attention_value_scale hybrid_block_size attention_chunk_size use_qk_norm=false "},
+    {"gemma4_text",
+     llm_fill_gemma4,
+     {.tied = true,
+      .context = 131072,
+      .kv_heads = 4,
+      .head_dim = 256,
+      .layers = 30,
+      .hidden = 2304,
+      .vocab = 262144,
+      .ffn = 9216,
+      .heads = 8},
+     KEYS_OF_EXPERTS KEYS_OF_GEMMA "expert_intermediate_size use_second_mlp_block=false "},
+    {"gemma4",
+     llm_fill_gemma4,
+     {.tied = true,
+      .context = 131072,
+      .kv_heads = 4,
+      .head_dim = 256,
+      .layers = 30,
+      .hidden = 2304,
+      .vocab = 262144,
+      .ffn = 9216,
+      .heads = 8},
+     KEYS_OF_EXPERTS KEYS_OF_GEMMA "expert_intermediate_size use_second_mlp_block=false "},
     {"mixtral", fill_mixtral, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "attention_bias=false "},
     {"qwen3_moe",
      fill_qwen3_moe,
@@ -341,6 +377,35 @@ static const struct architecture architectures[] = {
      fill_llama4,
      {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40},
      LLM_KEYS_EXPERTS "floor_scale attn_temperature_tuning for_llm_compressor no_rope_layer_interval interleave_moe_layer_step "},
+    {"gpt2", llm_fill_gpt2, {.tied = true, .context = 1024}, KEYS_OF_GPT2, NAMES_OF_GPT2},
+    {"gpt_bigcode",
+     llm_fill_gpt_bigcode,
+     {.tied = true, .context = 1024},
+     KEYS_OF_GPT2
+     "inference_runner pre_allocate_kv_cache scale_attention_softmax_in_fp32 validate_runner_input pad_key_length max_batch_size ",
+     NAMES_OF_GPT2},
+    {"starcoder2", llm_fill_starcoder2, {.tied = true, .context = 4096, .kv_heads = 2}, "mlp_type=default norm_type=layer_norm "},
+    {"opt", llm_fill_opt, {.tied = true, .context = 2048}, "layer_norm_elementwise_affine=true _remove_final_layer_norm=false "},
+    {"bloom",
+     llm_fill_bloom,
+     {.tied = true, .context = 2048},
+     "apply_residual_connection_post_layernorm bias_dropout_fusion masked_softmax_fusion skip_bias_add skip_bias_add_qkv "
+     "attention_softmax_in_fp32 slow_but_exact offset_alibi unk_token_id seq_length ",
+     "hidden_size=n_embed num_hidden_layers=n_layer num_attention_heads=n_head max_position_embeddings=seq_length "},
+    {"mpt",
+     llm_fill_mpt,
+     {.tied = true, .context = 2048},
+     "emb_pdrop resid_pdrop learned_pos_emb attn_bias_type init_config norm_type logit_scale verbose ffn_config "
+     "embedding_fraction tokenizer_name ",
+     "hidden_size=d_model num_hidden_layers=n_layers num_attention_heads=n_heads max_position_embeddings=max_seq_len "},
+    {"phi", llm_fill_phi, {.context = 2048}, ""},
+    {"phimoe", llm_fill_phimoe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "input_jitter_noise "},
+    {"gpt_neox", llm_fill_gpt_neox, {.context = 2048}, "classifier_dropout "},
+    {"falcon",
+     llm_fill_falcon,
+     {.tied = true, .context = 2048},
+     "alibi apply_residual_connection_post_layernorm ",
+     "num_hidden_layers=n_layer num_attention_heads=n_head num_kv_heads=n_head_kv "},
     {"gpt_oss", fill_gpt_oss, {.context = 131072, .kv_heads = 8, .head_dim = 64}, KEYS_OF_EXPERTS},
     {"glm4_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
     {"glm4v_moe", fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
@@ -380,6 +445,53 @@ static const struct architecture architectures[] = {
      llm_fill_jamba,
      {.context = 262144, .kv_heads = 8},
      KEYS_OF_EXPERTS LLM_KEYS_STATES "mamba_inner_layernorms=true n_ctx attention_bias=false layers_block_type "},
+    {"laguna",
+     llm_fill_laguna,
+     {.context = 131072, .kv_heads = 8, .head_dim = 128},
+     KEYS_OF_EXPERTS "gating moe_apply_router_weight_on_input=false moe_routed_scaling_factor moe_router_logit_softcapping "},
+    {"step3p5",
+     llm_fill_step3,
+     {.context = 128000, .kv_heads = 8, .head_dim = 128, .layers = 45, .hidden = 4096, .vocab = 128815, .ffn = 11264, .heads = 64},
+     KEYS_OF_EXPERTS
+     "need_fp32_gate n_shared_experts=1 moe_router_activation moe_router_scaling_factor norm_expert_weight swiglu_limits_shared "
+     "yarn_only_types use_rope_layers use_moe=true moe_every_n_layer=1 attention_output_gate max_seq_len "
+     "attn_other_setting zero_centered sink use_qk_norm=true use_sliding_window "
+     "partial_rotary_factors att_impl_type ",
+     "num_key_value_heads=num_attention_groups num_experts=moe_num_experts num_experts_per_tok=moe_top_k "},
+    {"step3p7",
+     llm_fill_step3,
+     {.context = 128000, .kv_heads = 8, .head_dim = 128, .layers = 45, .hidden = 4096, .vocab = 128815, .ffn = 11264, .heads = 64},
+     KEYS_OF_EXPERTS
+     "need_fp32_gate n_shared_experts=1 moe_router_activation moe_router_scaling_factor norm_expert_weight swiglu_limits_shared "
+     "yarn_only_types use_rope_layers use_moe=true moe_every_n_layer=1 attention_output_gate max_seq_len "
+     "attn_other_setting zero_centered sink use_qk_norm=true use_sliding_window "
+     "partial_rotary_factors att_impl_type ",
+     "num_key_value_heads=num_attention_groups num_experts=moe_num_experts num_experts_per_tok=moe_top_k "},
+    {"step3p7_text",
+     llm_fill_step3,
+     {.context = 128000, .kv_heads = 8, .head_dim = 128, .layers = 45, .hidden = 4096, .vocab = 128815, .ffn = 11264, .heads = 64},
+     KEYS_OF_EXPERTS
+     "need_fp32_gate n_shared_experts=1 moe_router_activation moe_router_scaling_factor norm_expert_weight swiglu_limits_shared "
+     "yarn_only_types use_rope_layers use_moe=true moe_every_n_layer=1 attention_output_gate max_seq_len "
+     "attn_other_setting zero_centered sink use_qk_norm=true use_sliding_window "
+     "partial_rotary_factors att_impl_type ",
+     "num_key_value_heads=num_attention_groups num_experts=moe_num_experts num_experts_per_tok=moe_top_k "},
+    {"falcon_h1",
+     llm_fill_falcon_h1,
+     {.context = 8192, .kv_heads = 8},
+     LLM_KEYS_STATES "attention_in_multiplier attention_out_multiplier embedding_multiplier lm_head_multiplier key_multiplier "
+                     "mlp_multipliers ssm_in_multiplier ssm_multipliers ssm_out_multiplier mamba_norm_before_gate "
+                     "mamba_use_mlp=true projectors_bias=false attn_layer_indices mlp_expansion_factor num_logits_to_keep "},
+    {"lfm2",
+     llm_fill_lfm2,
+     {.tied = true, .context = 128000, .kv_heads = 8},
+     "block_dim block_mlp_init_scale block_norm_eps block_out_init_scale block_use_swiglu=true block_use_xavier_init conv_dim "
+     "conv_dim_out conv_use_xavier_init num_heads full_attn_idxs use_pos_enc tie_embedding theta "},
+    {"lfm2_moe",
+     llm_fill_lfm2,
+     {.tied = true, .context = 128000, .kv_heads = 8},
+     KEYS_OF_EXPERTS "conv_dim full_attn_idxs tie_embedding theta block_auto_adjust_ff_dim "},
+    {"nemotron-nas", llm_fill_nemotron_nas, {.context = 2048}, "num_key_value_heads_per_layer "},
     {"mamba2", llm_fill_mamba2, {.context = 1048576}, KEYS_OF_MAMBA},
     {"nemotron_h", llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8, .head_dim = 128}, KEYS_OF_NEMOTRON},
     {"granitemoehybrid", llm_fill_granite_hybrid, {.context = 2048}, KEYS_OF_EXPERTS LLM_KEYS_STATES KEYS_OF_GRANITE},
@@ -444,6 +556,7 @@ bool config_shape(struct llm_config *c, struct dse_llm *ret)
     if (!a) return false;
     const struct llm_defaults *d = c->defaults = &a->defaults;
     c->uncounted = a->uncounted;
+    if (a->aliases) c->aliases = a->aliases;
     ret->layers = layers_of(c, d->layers);
     ret->hidden = config_whole_nested(c, "hidden_size", d->hidden);
     ret->vocab = config_whole_nested(c, "vocab_size", d->vocab);

@@ -112,7 +112,8 @@ static void find_text(struct llm_config *c)
 bool config_open(struct llm_config *c, const char *path, bool approximate, char **ret_source, struct llm_said *said,
                  struct diags *diags)
 {
-    *c = (struct llm_config){.file = path, .approximate = approximate, .said = said, .diags = diags, .uncounted = "", .ok = true};
+    *c = (struct llm_config){
+        .file = path, .approximate = approximate, .said = said, .diags = diags, .uncounted = "", .aliases = "", .ok = true};
     c->root = llm_json_read(path, ret_source, diags);
     c->source = *ret_source;
     if (!c->root) return c->ok = false;
@@ -149,11 +150,33 @@ static bool is_sentinel(const char *key, const json_t *v)
     return known && json_is_number(v) && json_number_value(v) == -1;
 }
 
+/* The value of a key of the text model, or of what its files call it. */
+static const json_t *aliased(struct llm_config *c, const char *key)
+{
+    const json_t *v = json_object_get(c->text, key);
+    const size_t n = strlen(key);
+    json_t *object = c->text;
+    const char *name;
+    json_t *value;
+    for (const char *p = c->aliases; !v && *p; p += strcspn(p, " "), p += strspn(p, " ")) {
+        if (strncmp(p, key, n) != 0 || p[n] != '=') continue;
+        const char *alias = p + n + 1;
+        const size_t length = strcspn(alias, " ");
+        json_object_foreach(object, name, value)
+        {
+            if (strlen(name) != length || strncmp(name, alias, length) != 0) continue;
+            ask(c, name);
+            v = value;
+        }
+    }
+    return v;
+}
+
 const json_t *config_value(struct llm_config *c, const char *key)
 {
     ask(c, key);
     if (!c->ok) return NULL;
-    const json_t *v = json_object_get(c->text, key);
+    const json_t *v = aliased(c, key);
     if (!v && c->text != c->root) v = json_object_get(c->root, key); /* tie_word_embeddings stands outside, for example */
     return json_is_null(v) || is_sentinel(key, v) ? NULL : v;
 }
@@ -213,6 +236,12 @@ int64_t config_whole_if(struct llm_config *c, const char *key)
     return v ? whole_of(c, key, v) : 0;
 }
 
+int64_t config_whole_in(struct llm_config *c, const char *outer, const char *key, int64_t otherwise)
+{
+    const json_t *v = json_object_get(config_value(c, outer), key);
+    return v ? whole_of(c, outer, v) : otherwise;
+}
+
 bool config_flag(struct llm_config *c, const char *key, bool otherwise)
 {
     const json_t *v = config_value(c, key);
@@ -227,6 +256,11 @@ const char *config_word(struct llm_config *c, const char *key)
     const json_t *v = config_value(c, key);
     if (v && !json_is_string(v)) config_error(c, key, "%s: a text is needed", key);
     return json_string_value(v);
+}
+
+bool config_is_text(struct llm_config *c, const char *key)
+{
+    return json_is_string(config_value(c, key));
 }
 
 bool config_is_number(struct llm_config *c, const char *key)
@@ -258,6 +292,32 @@ int64_t config_list_number(struct llm_config *c, const char *key, int64_t i)
     const json_t *v = json_array_get(config_value(c, key), (size_t)i);
     const double n = json_is_number(v) ? json_number_value(v) : -1;
     return n >= 0 && n < INT32_MAX && n == floor(n) ? (int64_t)n : -1;
+}
+
+double config_number_or(struct llm_config *c, const char *key, double otherwise)
+{
+    const json_t *v = config_value(c, key);
+    if (json_is_number(v)) return json_number_value(v);
+    if (v) return config_error(c, key, "%s: a number is needed", key);
+    if (c->ok) config_note(c, "%s is not in the file: %g, as %s has by default", key, otherwise, c->model_type);
+    return otherwise;
+}
+
+static bool is_set(const json_t *part, const char *key)
+{
+    return json_is_true(json_object_get(part, key));
+}
+
+struct llm_block config_block(struct llm_config *c, const char *key, int64_t i)
+{
+    const json_t *block = json_array_get(config_value(c, key), (size_t)i);
+    const json_t *attention = json_object_get(block, "attention"), *network = json_object_get(block, "ffn");
+    const double heads = json_number_value(json_object_get(attention, "n_heads_in_group"));
+    return (struct llm_block){.has_attention = json_is_object(attention) && !is_set(attention, "no_op"),
+                              .has_network = json_is_object(network) && !is_set(network, "no_op"),
+                              .is_linear = is_set(attention, "replace_with_linear") || is_set(network, "replace_with_linear"),
+                              .heads_in_group = heads >= 1 && heads <= 4096 ? (int64_t)heads : 0,
+                              .ffn_mult = json_number_value(json_object_get(network, "ffn_mult"))};
 }
 
 /* ---- what is left -------------------------------------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ struct llm_config {
     const char *model_type;
     const struct llm_defaults *defaults; /* of the architecture */
     const char *uncounted;               /* its keys that no count depends on (llm_keys.h) */
+    const char *aliases;                 /* other names that its files have for keys: "hidden_size=n_embd ..." */
     const char **asked;                  /* keys that were asked for */
     size_t n_asked;
     bool approximate; /* what is not known is left out, not refused */
@@ -59,10 +60,13 @@ int64_t config_whole_or_none(struct llm_config *c, const char *key, int64_t othe
 int64_t config_whole_or(struct llm_config *c, const char *key, int64_t otherwise);
 /* The same without a note: 0 where there is none. */
 int64_t config_whole_if(struct llm_config *c, const char *key);
+/* The same of a key of the object at `outer`. */
+int64_t config_whole_in(struct llm_config *c, const char *outer, const char *key, int64_t otherwise);
 /* True or false, or `otherwise`, which becomes a note. */
 bool config_flag(struct llm_config *c, const char *key, bool otherwise);
 /* A text, or NULL. */
 const char *config_word(struct llm_config *c, const char *key);
+bool config_is_text(struct llm_config *c, const char *key);
 bool config_is_number(struct llm_config *c, const char *key);
 /* Entries of a list, or letters of a text; -1 without either. It does not count as asked for. */
 int64_t config_length(const struct llm_config *c, const char *key);
@@ -70,6 +74,18 @@ int64_t config_length(const struct llm_config *c, const char *key);
 int64_t config_list(struct llm_config *c, const char *key);
 const char *config_list_word(struct llm_config *c, const char *key, int64_t i);
 int64_t config_list_number(struct llm_config *c, const char *key, int64_t i);
+
+/* A number, or `otherwise`, which becomes a note. */
+double config_number_or(struct llm_config *c, const char *key, double otherwise);
+
+/* One entry of a list of what each layer is (Nemotron-NAS). */
+struct llm_block {
+    bool has_attention, has_network;
+    bool is_linear; /* one of them is a matrix instead */
+    int64_t heads_in_group;
+    double ffn_mult;
+};
+struct llm_block config_block(struct llm_config *c, const char *key, int64_t i);
 
 /* An error at the value of a key, or at the beginning when it is not there; with a hint, or NULL. Always false. */
 bool config_error(struct llm_config *c, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -1,5 +1,6 @@
 #include "config/llm_import.h"
 
+#include "config/catalog_kinds.h"
 #include "config/llm_config.h"
 #include "config/llm_formats.h"
 #include "desc/schema.h"
@@ -8,6 +9,7 @@
 
 void llm_said_init(struct llm_said *said)
 {
+    for (size_t i = 0; i < DSE_LAYER_KINDS_MAX; i++) text_init(&said->names[i]);
     text_init(&said->notes);
     text_init(&said->formats);
     text_init(&said->left_out);
@@ -18,22 +20,29 @@ void llm_said_release(struct llm_said *said)
     text_release(&said->left_out);
     text_release(&said->formats);
     text_release(&said->notes);
+    for (size_t i = 0; i < DSE_LAYER_KINDS_MAX; i++) text_release(&said->names[i]);
 }
 
-/* Is every number one that an entry may have? */
-static bool check_ranges(struct llm_config *c, const struct dse_llm *llm)
+/* Is every number one that the rows of the table may have? */
+static void check_numbers(struct llm_config *c, const struct dse_param *table, const void *object)
 {
     struct schema fields;
-    schema_init_params(&fields, dse_llm_fields);
+    schema_init_params(&fields, table);
     for (size_t i = 0; i < fields.n && c->ok; i++) {
         const struct field *f = &fields.fields[i];
         if (f->type != DSE_TYPE_I64) continue;
-        const int64_t v = field_get(f, llm).i64;
+        const int64_t v = field_get(f, object).i64;
         const bool left_out = v == 0 && f->optional;
         if (!left_out && !((double)v >= f->min && (double)v <= f->max))
             config_error(c, "model_type", "%s: %lld; %s takes %g to %g", f->name, (long long)v, f->doc, f->min, f->max);
     }
     schema_release(&fields);
+}
+
+static bool check_ranges(struct llm_config *c, const struct dse_llm *llm)
+{
+    check_numbers(c, dse_llm_fields, llm);
+    for (size_t i = 0; i < llm->n_kinds; i++) check_numbers(c, dse_layer_kind_fields, &llm->kinds[i]);
     return c->ok;
 }
 
@@ -42,6 +51,7 @@ bool llm_import(const char *path, bool approximate, struct dse_llm *ret, struct 
     struct llm_config c;
     char *source = NULL;
     bool ok = config_open(&c, path, approximate, &source, said, diags) && config_shape(&c, ret) && check_ranges(&c, ret);
+    if (ok) catalog_own_kinds(ret);
     const char *fault = ok ? dse_llm_resolve(ret) : NULL;
     if (fault) ok = config_error(&c, "model_type", "the numbers do not fit together: %s", fault);
     ok = ok && llm_find_formats(&c, &said->formats) && config_check_unread(&c);

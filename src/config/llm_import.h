@@ -9,6 +9,7 @@
 
 /* What is said beside the shape. Lines end in a newline. */
 struct llm_said {
+    struct text names[DSE_LAYER_KINDS_MAX]; /* of kinds of layers, which the LLM points to */
     struct text notes;    /* keys that were not there and what their architecture has by default, and what is in no count */
     struct text formats;  /* formats of weights, activations and caches that the files name, and the settings nearest to them */
     struct text left_out; /* keys that were not read although they may change a count, with commas between; empty: none */

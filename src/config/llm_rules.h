@@ -42,6 +42,35 @@ void llm_fill_latent(struct llm_config *c, struct dse_llm *m);
 /* The dense width, of the layers that have no experts; without such layers it says nothing. */
 void llm_take_dense(struct llm_config *c, struct dse_llm *m, const char *key);
 
+/* Layers that differ by more than their mixer: what one of them is, beside its network. */
+struct llm_variant {
+    const char *name; /* of the kind of layers; with "-dense" or "-experts" where the LLM has both */
+    int32_t attention, beside;
+    struct dse_layer_shape shape;
+};
+/* Make kinds of layers of the variants and the networks that feed_forward and dense_layers say: layer i is variants[of[i]]. */
+void llm_make_kinds(struct llm_config *c, struct dse_llm *m, const struct llm_variant *variants, const uint8_t *of);
+
+/* Architectures with kinds of layers of their own (llm_kind_rules.c). */
+void llm_fill_mimo_v2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_laguna(struct llm_config *c, struct dse_llm *m);
+void llm_fill_step3(struct llm_config *c, struct dse_llm *m);
+void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m);
+void llm_fill_nemotron_nas(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gemma4(struct llm_config *c, struct dse_llm *m);
+
+/* From before Llama (llm_classic_rules.c). */
+void llm_fill_gpt2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gpt_bigcode(struct llm_config *c, struct dse_llm *m);
+void llm_fill_starcoder2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_opt(struct llm_config *c, struct dse_llm *m);
+void llm_fill_bloom(struct llm_config *c, struct dse_llm *m);
+void llm_fill_mpt(struct llm_config *c, struct dse_llm *m);
+void llm_fill_phi(struct llm_config *c, struct dse_llm *m);
+void llm_fill_phimoe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gpt_neox(struct llm_config *c, struct dse_llm *m);
+void llm_fill_falcon(struct llm_config *c, struct dse_llm *m);
+
 /* Variations of others (llm_more_rules.c). */
 void llm_fill_gemma(struct llm_config *c, struct dse_llm *m);
 void llm_fill_olmo2(struct llm_config *c, struct dse_llm *m);
@@ -58,11 +87,13 @@ void llm_fill_bailing(struct llm_config *c, struct dse_llm *m);
 void llm_fill_dots1(struct llm_config *c, struct dse_llm *m);
 void llm_fill_ernie_moe(struct llm_config *c, struct dse_llm *m);
 
-/* Architectures with states (llm_state_rules.c). */
+/* Architectures with states (llm_state_rules.c). Convolutions have biases, projections none. */
+void llm_take_state_biases(struct llm_config *c, const char *convolution, const char *projections);
 void llm_fill_minimax_text(struct llm_config *c, struct dse_llm *m);
 void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m);
 void llm_fill_jamba(struct llm_config *c, struct dse_llm *m);
 void llm_fill_mamba2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_lfm2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m);
 void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m);
 

@@ -58,7 +58,7 @@ void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m)
 }
 
 /* Convolutions have biases, projections none. */
-static void take_state_biases(struct llm_config *c, const char *convolution, const char *projections)
+void llm_take_state_biases(struct llm_config *c, const char *convolution, const char *projections)
 {
     if (!config_flag(c, convolution, true))
         config_cannot(c, convolution, NULL, "%s: dse counts every convolution with a bias", convolution);
@@ -81,7 +81,7 @@ void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)
     const bool given = config_is_number(c, "mamba_dt_rank"); /* else "auto" */
     m->states.ssm_dt_rank = given ? config_whole(c, "mamba_dt_rank") : (m->hidden + 15) / 16;
     m->states.ssm_norms = 1;
-    take_state_biases(c, "mamba_conv_bias", "mamba_proj_bias");
+    llm_take_state_biases(c, "mamba_conv_bias", "mamba_proj_bias");
     if (period <= 0 || every <= 0 || m->layers > DSE_PATTERN_MAX) {
         config_error(c, "attn_layer_period", "periods of layers are numbers from 1");
         return;
@@ -210,7 +210,7 @@ void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m)
     s->ssm_groups = config_whole_or(c, "mamba_n_groups", 1);
     s->conv_kernel = config_whole_or(c, "mamba_d_conv", 4);
     config_has(c, "mamba_d_head");
-    take_state_biases(c, "mamba_conv_bias", "mamba_proj_bias");
+    llm_take_state_biases(c, "mamba_conv_bias", "mamba_proj_bias");
     if (config_has(c, "num_local_experts") && config_whole(c, "num_local_experts") > 0) {
         llm_take_experts(c, m, "num_local_experts", "intermediate_size");
         m->moe.shared_ffn = config_whole_if(c, "shared_intermediate_size");
@@ -219,4 +219,32 @@ void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m)
         config_whole_if(c, "num_experts_per_tok");
         config_whole_if(c, "intermediate_size");
     }
+}
+
+/* LFM2: short convolutions and a few layers of attention. The width of the network is two thirds of what the file says, up to a
+ * whole number of block_multiple_of, unless block_auto_adjust_ff_dim is false. */
+void llm_fill_lfm2(struct llm_config *c, struct dse_llm *m)
+{
+    static const struct llm_layer_word words[] = {{"conv", DSE_CONVOLUTION}, {"full_attention", DSE_FULL}, {NULL, DSE_FULL}};
+    llm_take_heads(c, m);
+    m->details.qk_norm = DSE_QK_NORM_HEAD;
+    m->states.conv_kernel = config_whole_or(c, "conv_L_cache", 3);
+    if (config_flag(c, "conv_bias", false))
+        config_cannot(c, "conv_bias", NULL, "conv_bias: biases of convolutions are not counted");
+    m->ffn = config_whole(c, config_has(c, "block_ff_dim") ? "block_ff_dim" : "intermediate_size");
+    config_whole_if(c, "intermediate_size");
+    const int64_t by = config_whole_or(c, "block_multiple_of", 256);
+    if (config_flag(c, "block_auto_adjust_ff_dim", true) && by > 0) {
+        const double multiplier = config_number_or(c, "block_ffn_dim_multiplier", 1);
+        const int64_t two_thirds = 2 * m->ffn / 3;
+        m->ffn = (int64_t)(multiplier * (double)two_thirds);
+        m->ffn = (m->ffn + by - 1) / by * by;
+    }
+    config_has(c, "block_ffn_dim_multiplier");
+    if (!llm_take_layer_types(c, m, "layer_types", words))
+        config_error(c, "layer_types", "there are no layer_types, which say which layers are convolutions");
+    if (!config_has(c, "num_experts")) return;
+    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
+    m->dense_layers = config_whole_if(c, "num_dense_layers");
+    m->moe.router_bias = config_flag(c, "use_expert_bias", true);
 }

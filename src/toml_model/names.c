@@ -81,13 +81,16 @@ static const struct element_field op_fields[] = {
 #f, unit, type, offsetof(struct dse_attention, f) \
     }
 static const struct element_field attention_fields[] = {
-    GROUP(layers, "1", FIELD_I64),      GROUP(heads, "1", FIELD_I64),        GROUP(kv_heads, "1", FIELD_I64),
-    GROUP(key_dim, "1", FIELD_I64),     GROUP(value_dim, "1", FIELD_I64),    GROUP(sequences, "1", FIELD_I64),
-    GROUP(queries, "1", FIELD_I64),     GROUP(positions, "1", FIELD_I64),    GROUP(context, "1", FIELD_I64),
-    GROUP(kept, "1", FIELD_I64),        GROUP(reach, "1", FIELD_I64),        GROUP(pairs, "1", FIELD_F64),        GROUP(key_bytes, "B", FIELD_F64),
-    GROUP(value_bytes, "B", FIELD_F64), GROUP(cached_bytes, "B", FIELD_F64), GROUP(values_in_keys, "1", FIELD_BOOL),
-    GROUP(is_draft, "1", FIELD_BOOL),   GROUP(is_index, "1", FIELD_BOOL),    GROUP(is_made, "1", FIELD_BOOL),
-    {NULL, NULL, FIELD_F64, 0},
+    GROUP(layers, "1", FIELD_I64),       GROUP(heads, "1", FIELD_I64),
+    GROUP(kv_heads, "1", FIELD_I64),     GROUP(key_dim, "1", FIELD_I64),
+    GROUP(value_dim, "1", FIELD_I64),    GROUP(sequences, "1", FIELD_I64),
+    GROUP(queries, "1", FIELD_I64),      GROUP(positions, "1", FIELD_I64),
+    GROUP(context, "1", FIELD_I64),      GROUP(kept, "1", FIELD_I64),
+    GROUP(reach, "1", FIELD_I64),        GROUP(pairs, "1", FIELD_F64),
+    GROUP(key_bytes, "B", FIELD_F64),    GROUP(value_bytes, "B", FIELD_F64),
+    GROUP(cached_bytes, "B", FIELD_F64), GROUP(values_in_keys, "1", FIELD_BOOL),
+    GROUP(is_draft, "1", FIELD_BOOL),    GROUP(is_index, "1", FIELD_BOOL),
+    GROUP(is_made, "1", FIELD_BOOL),     {NULL, NULL, FIELD_F64, 0},
 };
 #undef GROUP
 

@@ -90,7 +90,8 @@ static const char *check_format(const struct dse_cache *c, const struct dse_work
 {
     const struct dse_eviction *policy = dse_eviction_at(c->eviction);
     if (c->kv_format != DSE_KV_KIVI) return NULL;
-    if (!dse_llm_has_one_cache(w->llm)) return "kv_format = kivi needs an LLM whose layers have the same keys and values (kv_format, llm)";
+    if (!dse_llm_has_one_cache(w->llm))
+        return "kv_format = kivi needs an LLM whose layers have the same keys and values (kv_format, llm)";
     if (!dse_kv_scaled(w)) return "kv_format = kivi needs kv_bits below 16 and kv_scale_bits above 0";
     if (!policy->keeps_all && !policy->reads_part && !policy->selects)
         return "kv_format = kivi cannot be combined with eviction of single positions (kv_format, eviction)";

@@ -92,11 +92,24 @@ static void add_head(struct expansion *x)
     expand_linear(x, DSE_ROLE_OUTPUT_HEAD, x->times, answers, x->llm->hidden, expand_share(x->llm->vocab, x->tensor));
 }
 
+/* The inputs that layers have of their own. Every chip of a tensor group makes a share of their width. */
+static void add_layer_inputs(struct expansion *x)
+{
+    const int64_t hidden = x->llm->hidden, width = expand_share(x->llm->inputs.layer_input, x->tensor);
+    int64_t layers = 0;
+    for (size_t i = 0; i < x->llm->n_kinds; i++) layers += x->layers[i];
+    if (width == 0) return;
+    expand_linear(x, DSE_ROLE_LAYER_INPUTS, x->times, x->rows, hidden, x->one_layer ? width : layers / x->times * width);
+    expand_linear(x, DSE_ROLE_LAYER_INPUT_IN, layers, x->rows, hidden, width);
+    expand_linear(x, DSE_ROLE_LAYER_INPUT_OUT, layers, x->rows, width, hidden);
+}
+
 static void expand_stack(struct expansion *x)
 {
     count_layers(x);
     expand_mixers(x);
     expand_networks(x);
+    add_layer_inputs(x);
     add_scalars(x);
     add_head(x);
     expand_collectives(x);

@@ -163,8 +163,7 @@ static void grouped(struct expansion *x, size_t first)
     const double key_bytes = (double)keys * x->kv_bytes, value_bytes = (double)values * x->kv_bytes;
     const double row = s->cache.shares_cache ? 0 : (double)(keys + values) * x->kv_bytes;
     if (all == 0) return;
-    struct dse_op *op =
-        expand_linear(x, DSE_ROLE_QUERY_KEY_VALUE, all, x->rows, llm->hidden, (s->details.output_gate ? 2 : 1) * q + made);
+    struct dse_op *op = expand_linear(x, DSE_ROLE_QUERY_KEY_VALUE, all, x->rows, llm->hidden, q + llm_gate(s, heads) + made);
     op->kv_write_bytes = (double)x->rows * ((double)all * row);
     op->writes_cache = row > 0;
     op->cached_columns = made;
@@ -290,7 +289,8 @@ static double grouped_scalars(const struct expansion *x, const struct dse_layer_
 {
     const double q = (double)(heads_of(x, s) * s->head_dim);
     const double kv = s->cache.shares_cache ? 0 : (double)(kv_heads_of(x, s) * s->head_dim);
-    return OPS_ROTARY * (q + kv) + (s->details.output_gate ? OPS_GATED * q : 0); /* norms of q and k are left out, as biases are */
+    const double gate = s->details.output_gate ? OPS_GATED * (double)(heads_of(x, s) * llm_value_dim(s)) : 0;
+    return OPS_ROTARY * (q + kv) + gate; /* norms of q and k are left out, as biases are */
 }
 
 static double latent_scalars(const struct expansion *x, const struct dse_layer_shape *s)
@@ -308,6 +308,7 @@ static double state_scalars(const struct expansion *x, const struct dse_llm_stat
     case DSE_DELTA: return OPS_SILU * (2 * keys + values) + OPS_NORM * (2 * keys + values) + OPS_GATED * values;
     case DSE_LIGHTNING: return 3 * OPS_SILU * values + OPS_NORM * values + OPS_GATED * values;
     case DSE_MAMBA: return (OPS_SILU + OPS_SOFTMAX) * inner + 2 * inner * state + OPS_GATED * inner;
+    case DSE_CONVOLUTION: return 2 * (double)x->llm->hidden / t; /* two gates */
     case DSE_MAMBA2: return OPS_SILU * (inner + shared) + OPS_NORM * inner + OPS_GATED * inner;
     default: return 0;
     }

@@ -1,6 +1,8 @@
 /* The rows of an LLM of the catalog, and what its layers are. */
 #include "workload/llm.h"
 
+#include "desc/schema.h"
+
 #include <dse/llm.h>
 #include <dse/workload.h>
 
@@ -9,12 +11,14 @@
 #include <string.h>
 
 const char *const dse_mixer_names[] = {"full",  "window",    "chunk", "latent",  "latent-top-k", "latent-top-k-shared",
-                                       "delta", "lightning", "mamba", "mamba-2", "none",         NULL};
+                                       "delta", "lightning", "mamba", "mamba-2", "convolution",  "none",
+                                       NULL};
 _Static_assert(sizeof dse_mixer_names / sizeof *dse_mixer_names == DSE_MIXERS + 1, "every mixer has a name");
 const char *const dse_feed_forward_names[] = {"dense", "experts", "none", NULL};
 _Static_assert(sizeof dse_feed_forward_names / sizeof *dse_feed_forward_names == DSE_FEED_FORWARDS + 1, "every network has a name");
 
 static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const output_gates[] = {[DSE_NO_GATE] = "no", [DSE_GATE_ELEMENT] = "yes", [DSE_GATE_HEAD] = "head", NULL};
 static const char *const qk_norms[] = {[DSE_QK_NO_NORM] = "none", [DSE_QK_NORM_HEAD] = "head", [DSE_QK_NORM_FULL] = "full", NULL};
 
 enum { WIDTH_MAX = 1048576, HEADS_MAX = 4096 };
@@ -24,12 +28,19 @@ static const struct dse_param details[] = {
     DSE_PARAM_ENUM(struct dse_llm_details, output_bias, no_yes, "the output projection has a bias", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, qk_norm, qk_norms, "norms of queries and keys: by head, or over their full width", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, attention_sinks, no_yes, "a learned logit per query head takes part in the softmax", ""),
-    DSE_PARAM_ENUM(struct dse_llm_details, output_gate, no_yes, "queries have twice the width; one half gates the output", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, output_gate, output_gates,
+                   "gate of the output: a column for each element (yes), or for each head", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, network_bias, no_yes, "matrices of the dense network have biases", ""),
     DSE_PARAM_I64(struct dse_llm_details, norms, 1, 2, "norms around a sublayer: before it, or before and after", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, norm_bias, no_yes, "norms have a shift beside their scale", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, shared_norm, no_yes, "attention and network share one norm of their input", ""),
     DSE_PARAM_END,
 };
 
 static const struct dse_param of_checkpoint[] = {
+    DSE_PARAM_ENUM(struct dse_llm_details, head_bias, no_yes, "the output head has a bias", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, embedding_norm, no_yes, "a norm behind the embedding", ""),
+    DSE_PARAM_I64(struct dse_llm_details, positions, 1, 16777216, "rows of the table of learned positions", ""),
     DSE_PARAM_I64(struct dse_llm_details, mtp_layers, 1, 64, "multi-token-prediction layers, not included in any count", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, approximate, no_yes, "imported without some keys that may change a count", ""),
     DSE_PARAM_END,
@@ -64,6 +75,7 @@ static const struct dse_param experts[] = {
     DSE_PARAM_I64(struct dse_llm_experts, expert_ffn, 1, WIDTH_MAX, "inner width of an expert", ""),
     DSE_PARAM_I64(struct dse_llm_experts, shared_ffn, 1, WIDTH_MAX, "inner width of all shared experts together", ""),
     DSE_PARAM_I64(struct dse_llm_experts, expert_latent, 1, WIDTH_MAX, "input width of the experts, if not the hidden width", ""),
+    DSE_PARAM_I64(struct dse_llm_experts, expert_norms, 1, 8, "norms of hidden width around the experts alone", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, shared_gate, no_yes, "the shared experts have a gate", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, router_bias, no_yes, "the router has a bias", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, expert_bias, no_yes, "the matrices of an expert have biases", ""),
@@ -75,13 +87,20 @@ static const struct dse_param states[] = {
     DSE_PARAM_I64(struct dse_llm_states, state_key_dim, 1, WIDTH_MAX, "linear attention: elements of a key", ""),
     DSE_PARAM_I64(struct dse_llm_states, state_value_heads, 1, HEADS_MAX, "linear attention: value heads, each with a state", ""),
     DSE_PARAM_I64(struct dse_llm_states, state_value_dim, 1, WIDTH_MAX, "linear attention: elements of a value", ""),
-    DSE_PARAM_I64(struct dse_llm_states, conv_kernel, 2, 64, "taps of the convolution before a recurrence", ""),
+    DSE_PARAM_I64(struct dse_llm_states, conv_kernel, 2, 64, "taps of the short convolution", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_inner, 1, WIDTH_MAX, "Mamba: inner width", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_heads, 1, HEADS_MAX, "Mamba-2: heads", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_state, 1, WIDTH_MAX, "Mamba: elements of state per channel", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_groups, 1, HEADS_MAX, "Mamba-2: groups that share B and C", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_dt_rank, 1, WIDTH_MAX, "Mamba-1: rank of the step size", ""),
     DSE_PARAM_ENUM(struct dse_llm_states, ssm_norms, no_yes, "Mamba-1: norms of dt, B and C", ""),
+    DSE_PARAM_ENUM(struct dse_llm_states, ssm_plain, no_yes, "Mamba-2: no norm of its output", ""),
+    DSE_PARAM_END,
+};
+
+static const struct dse_param inputs[] = {
+    DSE_PARAM_I64(struct dse_llm_layer_inputs, layer_input, 1, WIDTH_MAX, "width of each layer's own input by token", ""),
+    DSE_PARAM_I64(struct dse_llm_layer_inputs, layer_input_vocab, 1, 4194304, "rows of the table of the layers' own inputs", ""),
     DSE_PARAM_END,
 };
 
@@ -106,6 +125,7 @@ const struct dse_param dse_llm_fields[] = {
     DSE_PARAM_I64(struct dse_llm, layers, 1, DSE_PATTERN_MAX, "transformer layers", ""),
     DSE_PARAM_I64(struct dse_llm, hidden, 1, 262144, "width of the residual stream", ""),
     DSE_EMBED(struct dse_llm, shape, struct dse_layer_shape, shape),
+    DSE_EMBED_OPTIONAL(struct dse_llm, inputs, struct dse_llm_layer_inputs, inputs),
     DSE_PARAM_I64(struct dse_llm, vocab, 1, 4194304, "rows of the embedding table", ""),
     DSE_PARAM_I64(struct dse_llm, embedding_tables, 1, 2, "embedding tables; 1: the output head is the input embedding", ""),
     DSE_PARAM_I64(struct dse_llm, max_context, 1, 16777216, "longest context it was trained or extended for", ""),
@@ -161,17 +181,39 @@ const struct dse_layer_kind *dse_llm_layer(const struct dse_llm *llm, int64_t la
     return &llm->kinds[kind_of(llm, layer)];
 }
 
+/* The field of the LLM that a field of a kind follows, or a field without a name. */
+static struct field followed(const struct field *f)
+{
+    struct field of_llm = *f;
+    const size_t begin = offsetof(struct dse_layer_kind, shape);
+    if (f->offset < begin) return (struct field){0};
+    of_llm.offset = f->offset - begin + offsetof(struct dse_llm, shape);
+    return of_llm;
+}
+
+/* What a kind does not say is that of the LLM. */
+static void follow_llm(struct dse_llm *llm)
+{
+    struct schema fields;
+    schema_init_params(&fields, dse_layer_kind_fields);
+    for (size_t k = 0; k < llm->n_kinds; k++)
+        for (size_t i = 0; i < fields.n; i++) {
+            const struct field *f = &fields.fields[i], of_llm = followed(f);
+            if (!(llm->kinds[k].own >> i & 1) && of_llm.name) field_set(f, &llm->kinds[k], field_get(&of_llm, llm));
+        }
+    schema_release(&fields);
+}
+
 static void count_layers(struct dse_llm *llm)
 {
     if (llm->layer_kinds.n == 0) llm->n_kinds = 0;
+    if (llm->n_kinds > 0) follow_llm(llm);
     for (size_t i = 0; i < llm->n_kinds; i++) llm->kinds[i].layers = 0;
     for (int64_t i = 0; i < llm->layers; i++) {
         const size_t k = kind_of(llm, i);
         if (k == llm->n_kinds)
-            llm->kinds[llm->n_kinds++] = (struct dse_layer_kind){.attention = mixer_of(llm, i),
-                                                                 .beside = DSE_NO_MIXER,
-                                                                 .feed_forward = network_of(llm, i),
-                                                                 .shape = llm->shape};
+            llm->kinds[llm->n_kinds++] = (struct dse_layer_kind){
+                .attention = mixer_of(llm, i), .beside = DSE_NO_MIXER, .feed_forward = network_of(llm, i), .shape = llm->shape};
         llm->kinds[k].layers++;
     }
 }
@@ -219,7 +261,8 @@ static const char *check_caches(const struct dse_llm *llm)
             const struct dse_layer_kind *before = dse_llm_layer(llm, j);
             found = !before->shape.cache.shares_cache && same_cache(before, k);
         }
-        if (!found) return "shares_cache needs a layer before it with the same attention, kv_heads and head_dim and a cache of its own";
+        if (!found)
+            return "shares_cache needs a layer before it with the same attention, kv_heads and head_dim and a cache of its own";
     }
     return NULL;
 }
@@ -241,8 +284,7 @@ static const char *check_mixer(const struct dse_layer_shape *of, int32_t mixer)
     switch ((enum dse_mixer)mixer) {
     case DSE_FULL: return check_heads(of);
     case DSE_WINDOW:
-    case DSE_CHUNK:
-        return of->attention_window == 0 ? "attention to a window or a chunk needs attention_window" : check_heads(of);
+    case DSE_CHUNK: return of->attention_window == 0 ? "attention to a window or a chunk needs attention_window" : check_heads(of);
     case DSE_LATENT: return check_latent(of, false);
     case DSE_LATENT_TOPK:
     case DSE_LATENT_SHARED: return check_latent(of, true);
@@ -259,6 +301,7 @@ static const char *check_mixer(const struct dse_layer_shape *of, int32_t mixer)
         return s->ssm_inner > 0 && s->ssm_state > 0 && s->ssm_heads > 0 && s->ssm_groups > 0 && s->conv_kernel > 0
                    ? NULL
                    : "mamba-2 needs ssm_inner, ssm_state, ssm_heads, ssm_groups and conv_kernel";
+    case DSE_CONVOLUTION: return s->conv_kernel > 0 ? NULL : "convolution needs conv_kernel";
     case DSE_NO_MIXER:
     case DSE_MIXERS: break;
     }
@@ -275,7 +318,7 @@ static const char *check_network(const struct dse_layer_shape *s, int32_t feed_f
     return e->experts_active > e->experts ? "experts_active is greater than experts" : NULL;
 }
 
-static const char *check_kind(const struct dse_layer_kind *k)
+static const char *why_not(const struct dse_layer_kind *k)
 {
     const char *why = check_mixer(&k->shape, k->attention);
     if (!why) why = check_mixer(&k->shape, k->beside);
@@ -283,9 +326,19 @@ static const char *check_kind(const struct dse_layer_kind *k)
     if (why) return why;
     if (k->attention == DSE_NO_MIXER && k->feed_forward == DSE_NO_FFN)
         return "a layer has neither a mixer nor a feed-forward network";
-    if (k->beside != DSE_NO_MIXER && (!llm_is_recurrent(k->beside) || k->attention == DSE_NO_MIXER || llm_is_recurrent(k->attention)))
+    if (k->beside != DSE_NO_MIXER &&
+        (!llm_is_recurrent(k->beside) || k->attention == DSE_NO_MIXER || llm_is_recurrent(k->attention)))
         return "beside is a recurrence that stands beside attention";
     return NULL;
+}
+
+static const char *check_kind(const struct dse_layer_kind *k)
+{
+    static _Thread_local char named[300];
+    const char *why = why_not(k);
+    if (!why || !k->name) return why;
+    snprintf(named, sizeof named, "%s (kinds.%.100s)", why, k->name);
+    return named;
 }
 
 static const char *check_layer_kinds(const struct dse_llm *llm)
@@ -348,17 +401,18 @@ static bool same_latent(const struct dse_layer_kind *a, const struct dse_layer_k
 static bool same_states(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
 {
     const int32_t r = llm_recurrence(a);
+    if ((a->beside == DSE_NO_MIXER) != (b->beside == DSE_NO_MIXER)) return false;
     return r != DSE_NO_MIXER && r == llm_recurrence(b) && same_recurrence(&a->shape.states, &b->shape.states);
 }
 
 static bool same_network(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
 {
     if (a->feed_forward != b->feed_forward || a->shape.ffn_matrices != b->shape.ffn_matrices) return false;
-    return a->feed_forward == DSE_FFN_DENSE ? a->shape.ffn == b->shape.ffn
-                                            : same_sizes(&a->shape.moe, &b->shape.moe);
+    return a->feed_forward == DSE_FFN_DENSE ? a->shape.ffn == b->shape.ffn : same_sizes(&a->shape.moe, &b->shape.moe);
 }
 
-static uint8_t first_same(const struct dse_llm *llm, size_t of, bool (*same)(const struct dse_layer_kind *, const struct dse_layer_kind *))
+static uint8_t first_same(const struct dse_llm *llm, size_t of,
+                          bool (*same)(const struct dse_layer_kind *, const struct dse_layer_kind *))
 {
     size_t i = 0;
     while (i < of && !same(&llm->kinds[i], &llm->kinds[of])) i++;
@@ -408,6 +462,7 @@ static const char *const unlike_measured[DSE_MIXERS] = {
     [DSE_DELTA] = "quality was not measured with recurrent layers" NOT_CARRIED,
     [DSE_LIGHTNING] = "quality was not measured with recurrent layers" NOT_CARRIED,
     [DSE_MAMBA] = "quality was not measured with recurrent layers" NOT_CARRIED,
+    [DSE_CONVOLUTION] = "quality was not measured with convolutions" NOT_CARRIED,
     [DSE_MAMBA2] = "quality was not measured with recurrent layers" NOT_CARRIED,
 };
 
@@ -424,7 +479,8 @@ bool dse_llm_is_plain(const struct dse_llm *llm)
 {
     const struct dse_layer_kind *k = &llm->kinds[0];
     return llm->n_kinds == 1 && llm->layer_kinds.n == 0 && k->attention == DSE_FULL && k->feed_forward == DSE_FFN_DENSE &&
-           !llm->details.output_gate && !llm->cache.values_from_keys && llm_value_dim(&llm->shape) == llm->head_dim;
+           !llm->details.output_gate && !llm->cache.values_from_keys && llm->inputs.layer_input == 0 &&
+           llm_value_dim(&llm->shape) == llm->head_dim;
 }
 
 bool dse_llm_has_one_cache(const struct dse_llm *llm)

@@ -12,7 +12,7 @@ static inline bool llm_is_grouped(int32_t mixer)
 
 static inline bool llm_is_recurrent(int32_t mixer)
 {
-    return mixer == DSE_DELTA || mixer == DSE_LIGHTNING || mixer == DSE_MAMBA || mixer == DSE_MAMBA2;
+    return mixer == DSE_DELTA || mixer == DSE_LIGHTNING || mixer == DSE_MAMBA || mixer == DSE_MAMBA2 || mixer == DSE_CONVOLUTION;
 }
 
 /* The recurrence of a kind, whether it is all that mixes or stands beside attention; DSE_NO_MIXER: none. */
@@ -24,6 +24,12 @@ static inline int32_t llm_recurrence(const struct dse_layer_kind *k)
 static inline int64_t llm_value_dim(const struct dse_layer_shape *s)
 {
     return s->value_dim > 0 ? s->value_dim : s->head_dim;
+}
+
+/* Columns that gate the output of `heads` query heads. */
+static inline int64_t llm_gate(const struct dse_layer_shape *s, int64_t heads)
+{
+    return s->details.output_gate == DSE_NO_GATE ? 0 : s->details.output_gate == DSE_GATE_HEAD ? heads : heads * llm_value_dim(s);
 }
 
 /* Positions that a query sees at most; 0: all of them. */

@@ -26,8 +26,7 @@ static struct part attention(const struct dse_llm *llm, const struct dse_layer_s
 {
     const struct dse_llm_details *d = &s->details;
     const int64_t q = s->heads * s->head_dim, made = made_columns(s), keys = made > 0 ? s->kv_heads * s->head_dim : 0;
-    struct part p = {.matrices = llm->hidden * (q * (d->output_gate ? 2 : 1) + made) +
-                                 s->heads * llm_value_dim(s) * llm->hidden};
+    struct part p = {.matrices = llm->hidden * (q + llm_gate(s, s->heads) + made) + s->heads * llm_value_dim(s) * llm->hidden};
     if (d->qkv_bias) p.small += q + made;
     if (d->output_bias) p.small += llm->hidden;
     if (d->attention_sinks) p.small += s->heads;
@@ -40,8 +39,8 @@ static struct part latent_attention(const struct dse_llm *llm, const struct dse_
 {
     const struct dse_llm_latent *m = &s->latent;
     const int64_t key = m->nope_dim + m->rope_dim;
-    struct part p = {.matrices = llm->hidden * (m->kv_rank + m->rope_dim) +
-                                 m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) + s->heads * m->v_head_dim * llm->hidden,
+    struct part p = {.matrices = llm->hidden * (m->kv_rank + m->rope_dim) + m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) +
+                                 s->heads * m->v_head_dim * llm->hidden,
                      .small = m->kv_rank};
     p.matrices += m->q_rank ? llm->hidden * m->q_rank + m->q_rank * s->heads * key : llm->hidden * s->heads * key;
     p.small += m->q_rank;
@@ -76,7 +75,13 @@ static struct part mamba2(const struct dse_llm *llm, const struct dse_llm_states
 {
     const int64_t d = s->ssm_inner, b_c = 2 * s->ssm_groups * s->ssm_state;
     return (struct part){.matrices = llm->hidden * (2 * d + b_c + s->ssm_heads) + d * llm->hidden,
-                         .small = (d + b_c) * (s->conv_kernel + 1) + 3 * s->ssm_heads + d};
+                         .small = (d + b_c) * (s->conv_kernel + 1) + 3 * s->ssm_heads + (s->ssm_plain ? 0 : d)};
+}
+
+static struct part convolution(const struct dse_llm *llm, const struct dse_llm_states *s) /* two gates and the input; the output */
+{
+    return (struct part){.matrices = llm->hidden * 3 * llm->hidden + llm->hidden * llm->hidden,
+                         .small = llm->hidden * s->conv_kernel};
 }
 
 static struct part mixer_part(const struct dse_llm *llm, const struct dse_layer_shape *s, int32_t mixer)
@@ -92,6 +97,7 @@ static struct part mixer_part(const struct dse_llm *llm, const struct dse_layer_
     case DSE_LIGHTNING: return lightning(llm, &s->states);
     case DSE_MAMBA: return mamba(llm, &s->states);
     case DSE_MAMBA2: return mamba2(llm, &s->states);
+    case DSE_CONVOLUTION: return convolution(llm, &s->states);
     case DSE_NO_MIXER:
     case DSE_MIXERS: break;
     }
@@ -101,14 +107,16 @@ static struct part mixer_part(const struct dse_llm *llm, const struct dse_layer_
 static struct part network_part(const struct dse_llm *llm, const struct dse_layer_shape *s, int32_t feed_forward)
 {
     const struct dse_llm_experts *e = &s->moe;
-    if (feed_forward == DSE_FFN_DENSE) return (struct part){.matrices = s->ffn_matrices * llm->hidden * s->ffn};
+    if (feed_forward == DSE_FFN_DENSE)
+        return (struct part){.matrices = s->ffn_matrices * llm->hidden * s->ffn,
+                             .small = s->details.network_bias ? (s->ffn_matrices - 1) * s->ffn + llm->hidden : 0};
     if (feed_forward != DSE_FFN_EXPERTS) return (struct part){0};
     const int64_t width = e->expert_latent ? e->expert_latent : llm->hidden;
     const int64_t biases = e->expert_bias ? (s->ffn_matrices - 1) * e->expert_ffn + width : 0;
     return (struct part){.matrices = llm->hidden * e->experts + s->ffn_matrices * llm->hidden * e->shared_ffn +
                                      (e->shared_gate ? llm->hidden : 0) + 2 * llm->hidden * e->expert_latent,
                          .routed = e->experts * s->ffn_matrices * width * e->expert_ffn,
-                         .small = e->router_bias ? e->experts : 0,
+                         .small = (e->router_bias ? e->experts : 0) + e->expert_norms * llm->hidden,
                          .routed_small = e->experts * biases};
 }
 
@@ -139,7 +147,7 @@ static int64_t row_elements(const struct dse_layer_kind *k)
 }
 
 /* The recurrent state of one layer, and the inputs of its convolution that are channels wide. */
-static int64_t state_of(const struct dse_layer_kind *k, int64_t *ret_channels)
+static int64_t state_of(const struct dse_llm *llm, const struct dse_layer_kind *k, int64_t *ret_channels)
 {
     const struct dse_llm_states *s = &k->shape.states;
     *ret_channels = 0;
@@ -150,14 +158,15 @@ static int64_t state_of(const struct dse_layer_kind *k, int64_t *ret_channels)
     case DSE_LIGHTNING: return s->state_value_heads * s->state_key_dim * s->state_value_dim;
     case DSE_MAMBA: *ret_channels = s->ssm_inner; return s->ssm_inner * s->ssm_state;
     case DSE_MAMBA2: *ret_channels = s->ssm_inner + 2 * s->ssm_groups * s->ssm_state; return s->ssm_inner * s->ssm_state;
+    case DSE_CONVOLUTION: *ret_channels = llm->hidden; return 0;
     default: return 0;
     }
 }
 
 /* The delta rule reads the state with the key, adds an outer product and reads with the query; the others update and read. */
-static int64_t recurrence_macs(const struct dse_layer_kind *k)
+static int64_t recurrence_macs(const struct dse_llm *llm, const struct dse_layer_kind *k)
 {
-    int64_t channels, state = state_of(k, &channels);
+    int64_t channels, state = state_of(llm, k, &channels);
     return (llm_recurrence(k) == DSE_DELTA ? 3 : 2) * state + channels * k->shape.states.conv_kernel;
 }
 
@@ -179,21 +188,41 @@ static int64_t active_share(const struct dse_llm *llm, int64_t routed)
     return llm->moe.experts ? routed * llm->moe.experts_active / llm->moe.experts : 0;
 }
 
+static int64_t norm_elements(const struct dse_llm *llm)
+{
+    return llm->details.norm_bias ? 2 * llm->hidden : llm->hidden;
+}
+
+/* Inputs of the layers' own: a projection of the embedding to all of them, and in each layer one into its width and one out. */
+static struct part layer_inputs(const struct dse_llm *llm)
+{
+    const int64_t width = llm->inputs.layer_input, all = llm->layers * width;
+    if (width == 0) return (struct part){0};
+    return (struct part){.matrices = llm->hidden * all + 2 * llm->hidden * all, .small = width + llm->layers * llm->hidden};
+}
+
+static int64_t table_elements(const struct dse_llm *llm)
+{
+    return llm->embedding_tables * llm->vocab * llm->hidden + llm->details.positions * llm->hidden +
+           llm->inputs.layer_input_vocab * llm->layers * llm->inputs.layer_input;
+}
+
 static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, struct part *sum, struct dse_llm_counts *ret)
 {
     const struct part parts[] = {mixer_part(llm, &k->shape, k->attention), mixer_part(llm, &k->shape, k->beside),
                                  network_part(llm, &k->shape, k->feed_forward)};
     const int64_t norms = k->shape.details.norms ? k->shape.details.norms : 1, row = row_elements(k);
-    const int64_t sublayers = (k->attention != DSE_NO_MIXER) + (k->feed_forward != DSE_NO_FFN);
+    const int64_t both = (k->attention != DSE_NO_MIXER) + (k->feed_forward != DSE_NO_FFN);
+    const int64_t sublayers = k->shape.details.shared_norm ? 1 : both;
     for (size_t s = 0; s < sizeof parts / sizeof *parts; s++) {
         sum->matrices += k->layers * parts[s].matrices;
         sum->routed += k->layers * parts[s].routed;
         sum->small += k->layers * parts[s].small;
         sum->routed_small += k->layers * parts[s].routed_small;
     }
-    sum->small += k->layers * sublayers * norms * llm->hidden;
+    sum->small += k->layers * sublayers * norms * norm_elements(llm);
     int64_t channels;
-    ret->state_elements += k->layers * state_of(k, &channels);
+    ret->state_elements += k->layers * state_of(llm, k, &channels);
     if (channels) ret->conv_state_elements += k->layers * channels * (k->shape.states.conv_kernel - 1);
     if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK)
         ret->kv_window_elements += k->layers * row;
@@ -205,8 +234,9 @@ static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, 
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
 {
     const int64_t table = llm->vocab * llm->hidden;
-    struct part sum = {.small = llm->hidden};
-    *ret = (struct dse_llm_counts){.params_tables = llm->embedding_tables * table};
+    struct part sum = layer_inputs(llm);
+    sum.small += norm_elements(llm) * (llm->details.embedding_norm ? 2 : 1) + (llm->details.head_bias ? llm->vocab : 0);
+    *ret = (struct dse_llm_counts){.params_tables = table_elements(llm)};
     for (size_t i = 0; i < llm->n_kinds; i++) add_kind(llm, &llm->kinds[i], &sum, ret);
     ret->params_routed = sum.routed + sum.routed_small;
     ret->params_small = sum.small + sum.routed_small;
@@ -255,7 +285,7 @@ int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent
     int64_t macs = c.linear_macs;
     for (size_t i = 0; i < llm->n_kinds; i++) {
         const struct dse_layer_kind *k = &llm->kinds[i];
-        macs += k->layers * (attention_macs(k, context, form) + recurrence_macs(k));
+        macs += k->layers * (attention_macs(k, context, form) + recurrence_macs(llm, k));
     }
     return macs;
 }

@@ -290,6 +290,13 @@ static double kept_bytes(const struct dse_oplist *list, double drafted)
     return bytes;
 }
 
+/* Of tables beside the embedding: learned positions, and the inputs that layers have of their own. */
+static double other_tables(const struct dse_llm *llm)
+{
+    return (double)(llm->details.positions * llm->hidden) +
+           (double)(llm->inputs.layer_input_vocab * llm->layers) * (double)llm->inputs.layer_input;
+}
+
 double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list)
 {
     const double each = ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE;
@@ -297,6 +304,7 @@ double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_
     double bytes = (double)dse_workload_passes(w) * kept_bytes(list, drafted);
     if (w->llm->embedding_tables > 1 && dse_degree(w->pipeline_parallel) == 1)
         bytes += dse_llm_head_weights(w->llm) * each / (double)dse_degree(w->tensor_parallel);
+    bytes += other_tables(w->llm) * each / (double)(dse_degree(w->tensor_parallel) * dse_degree(w->pipeline_parallel));
     for (int i = 0; i < list->n; i++) {
         const bool again = list->op[i].is_draft && w->speculation.drafter != DSE_DRAFT_HEADS; /* the same weights, several times */
         bytes += list->op[i].held_bytes / (again ? drafted : 1);
@@ -309,7 +317,7 @@ double dse_workload_footprint(const struct dse_workload *w)
     struct dse_oplist list;
     if (is_simple(w)) {
         double weights = (double)w->llm->layers * dse_llm_layer_weights(w->llm) +
-                         (double)w->llm->embedding_tables * dse_llm_head_weights(w->llm);
+                         (double)w->llm->embedding_tables * dse_llm_head_weights(w->llm) + other_tables(w->llm);
         return weights * ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE +
                (double)w->batch * (double)w->context * dse_kv_bytes_per_token(w->llm, dse_kv_bits(w));
     }

@@ -278,12 +278,6 @@ static void order_exchange(struct dse_exchange *lo, struct dse_exchange *hi)
     hi->imbalance = uneven;
 }
 
-/* Whose attention it is: one that drafts may be another LLM, and a box is expanded whether or not its points may draft with it. */
-static const struct dse_llm *llm_of(const struct dse_workload *w, const struct dse_attention *a)
-{
-    return a->is_draft && w->speculation.drafter == DSE_DRAFT_LLM ? w->speculation.draft : w->llm;
-}
-
 void dse_workload_part_expand(const struct dse_workload_part *part, int64_t read_lo, int64_t read_hi, struct dse_oplist *ret_least,
                               struct dse_oplist *ret_most)
 {
@@ -292,7 +286,7 @@ void dse_workload_part_expand(const struct dse_workload_part *part, int64_t read
     assert(ret_least->n == ret_most->n && ret_least->n_attentions == ret_most->n_attentions);
     for (int i = 0; i < ret_least->n_attentions; i++) {
         const struct dse_attention *a = &ret_least->attention[i];
-        if (a->mixer == DSE_CHUNK) free_chunks(ret_least, ret_most, i, llm_of(&part->lo, a)->attention_window);
+        if (a->mixer == DSE_CHUNK) free_chunks(ret_least, ret_most, i, a->reach);
         if (read_lo >= 0) free_drafts(ret_least, ret_most, i);
     }
     for (int i = 0; i < ret_least->n; i++) {

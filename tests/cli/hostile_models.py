@@ -19,7 +19,7 @@ import hostile_toml  # noqa: E402
 
 SECONDS, MIB = 2, 1024  # at most, for one model
 SAID = 300_000  # bytes of what is said of one: 100 errors with the lines that they quote
-PATIENCE_S = 30
+PATIENCE = 15  # times SECONDS of the clock, before it is stopped
 
 
 class Result:
@@ -27,7 +27,7 @@ class Result:
         self.status, self.said, self.cpu, self.wall, self.mib = status, said, cpu, wall, mib
 
 
-def run(command):
+def run(command, patience_s):
     """The command in a session of its own, of which nothing is left afterwards. Status "late": it did not end by itself."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.monotonic()
@@ -37,7 +37,7 @@ def run(command):
         while True:
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
             if pid: break
-            if time.monotonic() - begin > PATIENCE_S and not late:
+            if time.monotonic() - begin > patience_s and not late:
                 late = True
                 os.killpg(child.pid, signal.SIGKILL)
             time.sleep(step)
@@ -59,7 +59,7 @@ class Tester:
 
     def complaint(self, r, file, says, waits, fails=(2,)):
         """What is wrong with how it ended; None: nothing. fails: the exit statuses that say that it is refused."""
-        if r.status == "late": return f"has not ended after {PATIENCE_S} s"
+        if r.status == "late": return f"has not ended after {PATIENCE * self.seconds:g} s"
         if r.status != 0 and r.status not in fails: return f"exit status {r.status}"
         if r.status == 2 and not any(os.path.basename(f) in r.said for f in (file, os.path.realpath(file))): return "refused without a word of the file"
         if r.status == 2 and says is None: return "refused"
@@ -76,7 +76,7 @@ class Tester:
 
     def evaluation(self, file, model):
         """What is wrong with how `dse eval` of an accepted model ends."""
-        r = run([self.dse, "--plugin", file, "eval", model])
+        r = run([self.dse, "--plugin", file, "eval", model], PATIENCE * self.seconds)
         if r.status not in (0, 1, 2): why = f"exit status {r.status}"
         elif r.status and not r.said: why = f"exit status {r.status} without a word"
         else: why = self.too_much(r, False)
@@ -92,7 +92,7 @@ class Tester:
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
         for attempt in range(3 if waits else 1):
             tests = command == "test-model"
-            r = run([self.dse, command, file] if tests else [self.dse, "--plugin", file, "list", "models"])
+            r = run([self.dse, command, file] if tests else [self.dse, "--plugin", file, "list", "models"], PATIENCE * self.seconds)
             why = self.complaint(r, file, says, waits, (1, 2) if tests else (2,))
             if not why: break
         if r.status == 0: self.accepted += 1

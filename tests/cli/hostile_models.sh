@@ -11,7 +11,7 @@ pc=$(PKG_CONFIG_SYSROOT_DIR=$WORK/root PKG_CONFIG_PATH=$(dirname "$(find "$WORK/
 limits="--every 8"
 [ "${DSE_SAMPLES:-}" != all ] || limits=
 if [ -n "$sanitised" ]; then # which takes other times, other memory, and no leak of a plug-in for ours
-    limits="$limits --seconds 20 --mib 4096"
+    limits="$limits --seconds 60 --mib 4096"
     export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:detect_odr_violation=0:${ASAN_OPTIONS:-}"
 fi
 mkdir toml plugins

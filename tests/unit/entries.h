@@ -9,7 +9,7 @@
 #include <dse/hw.h>
 #include <dse/workload.h>
 
-enum { ENTRIES_MAX = 96, ENTRY_SIZE_MAX = 4096 };
+enum { ENTRIES_MAX = 120, ENTRY_SIZE_MAX = (sizeof(struct dse_llm) + 63) / 64 * 64 };
 
 /* How many rows an entry must name. */
 static inline size_t entries_required(const struct schema *s)
@@ -48,6 +48,10 @@ static inline void entries_add(void *context, const char *name, const char *key,
         return;
     }
     if (strcmp(key, "title") == 0) return; /* for figures; an entry may do without */
+    if (strcmp(key, "layer_kinds") == 0) { /* what the kinds are is not read: it is no plain LLM */
+        ((struct dse_llm *)(void *)e->object[e->n])->layer_kinds.n = 1;
+        return;
+    }
     const struct field *f = schema_find(&e->schema, key);
     e->keys += !f || !f->optional;
     if (strcmp(key, "source") == 0) return;

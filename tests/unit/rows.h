@@ -98,19 +98,24 @@ static inline void rows_release(struct rows *r)
     free(r->text);
 }
 
-/* One entry after the other; `add` sees every "key = value" of it, strings with their quotes, and NULL, NULL when it ends. */
+/* One entry after the other; `add` sees every "key = value" of it, strings with their quotes, and NULL, NULL when it ends. Of
+ * tables inside of it (kinds of layers) nothing is read. */
 static inline void rows_read_toml(const char *path,
                                   void (*add)(void *context, const char *name, const char *key, const char *value), void *context)
 {
     char *text = rows_text(path), *save = NULL, *name = NULL;
+    bool inside = true;
     if (!text) abort();
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         char *equals = strstr(line, " = ");
-        if (line[0] == '[') {
+        if (line[0] == '[' && strstr(line, ".kinds.")) {
+            inside = false;
+        } else if (line[0] == '[') {
+            inside = true;
             if (name) add(context, name, NULL, NULL);
             name = line + 1 + (line[1] == '"'); /* a name with a dot stands in quotes */
             name[strcspn(name, "\"]")] = '\0';
-        } else if (line[0] != '#' && equals) {
+        } else if (inside && line[0] != '#' && equals) {
             *equals = '\0';
             add(context, name, line, equals + 3);
         }

@@ -68,7 +68,9 @@ static const struct dse_llm *llm_at(size_t i)
 static bool may_evict(const struct dse_llm *llm)
 {
     for (int64_t i = 0; i < llm->layers; i++)
-        if (dse_llm_layer(llm, i)->attention != DSE_FULL || dse_llm_layer(llm, i)->feed_forward != DSE_FFN_DENSE) return false;
+        if (dse_llm_layer(llm, i)->attention != DSE_FULL || dse_llm_layer(llm, i)->feed_forward != DSE_FFN_DENSE ||
+            dse_llm_layer(llm, i)->beside != DSE_NO_MIXER)
+            return false;
     return true;
 }
 
@@ -157,7 +159,8 @@ static void eviction__saves_the_bytes_of_the_positions_that_leave(void **state)
 static int32_t worst_of(const struct dse_llm *llm, bool own, bool extended)
 {
     for (int64_t i = 0; i < llm->layers && !own; i++)
-        if (dse_llm_layer(llm, i)->attention != DSE_FULL && dse_llm_layer(llm, i)->attention != DSE_NO_MIXER) return DSE_QUALITY_UNKNOWN;
+        if (dse_llm_layer(llm, i)->attention != DSE_FULL && dse_llm_layer(llm, i)->attention != DSE_NO_MIXER)
+            return DSE_QUALITY_UNKNOWN;
     return !own ? DSE_QUALITY_OTHER_LLM : extended ? DSE_QUALITY_EXTENDED : DSE_QUALITY_MEASURED;
 }
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* The keys of a configuration that count, and its weights: published totals of the files (the safetensors totals that Hugging Face
- * shows, or Keras's presets). Of the last five no published total was at hand: theirs are sums by hand over the definition of the
- * class. */
+ * shows, or Keras's presets). Of granite-3.0 to EXAONE-4.0 no published total was at hand: theirs are sums by hand over the
+ * definition of the class. */
 struct sample {
     const char *name, *keys;
     int64_t params;
@@ -86,6 +86,62 @@ static const struct sample samples[] = {
      "\"model_type\":\"exaone4\",\"hidden_size\":5120,\"num_hidden_layers\":64,\"num_attention_heads\":40,"
      "\"num_key_value_heads\":8,\"head_dim\":128,\"intermediate_size\":27392,\"vocab_size\":102400,\"tie_word_embeddings\":false",
      32003216384},
+    {"gpt2", "\"model_type\":\"gpt2\",\"n_embd\":768,\"n_head\":12,\"n_layer\":12,\"n_positions\":1024,\"vocab_size\":50257",
+     124439808},
+    {"opt-6.7b",
+     "\"do_layer_norm_before\":true,\"ffn_dim\":16384,\"hidden_size\":4096,\"max_position_embeddings\":2048,"
+     "\"model_type\":\"opt\",\"num_attention_heads\":32,\"num_hidden_layers\":32,\"vocab_size\":50272,"
+     "\"word_embed_proj_dim\":4096",
+     6658473984},
+    {"bloom-7b1",
+     "\"model_type\":\"bloom\",\"n_embed\":4096,\"n_inner\":null,\"n_layer\":30,\"num_attention_heads\":32,"
+     "\"seq_length\":2048,\"vocab_size\":250880",
+     7069016064},
+    {"mpt-7b",
+     "\"d_model\":4096,\"expansion_ratio\":4,\"max_seq_len\":2048,\"model_type\":\"mpt\",\"n_heads\":32,"
+     "\"n_layers\":32,\"no_bias\":true,\"vocab_size\":50432",
+     6649286656},
+    {"starcoder",
+     "\"multi_query\":true,\"model_type\":\"gpt_bigcode\",\"n_embd\":6144,\"n_head\":48,\"n_inner\":24576,"
+     "\"n_layer\":40,\"n_positions\":8192,\"vocab_size\":49152",
+     15517456384},
+    {"phi-2",
+     "\"hidden_size\":2560,\"intermediate_size\":10240,\"max_position_embeddings\":2048,\"model_type\":\"phi\","
+     "\"num_attention_heads\":32,\"num_hidden_layers\":32,\"num_key_value_heads\":32,\"qk_layernorm\":false,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":51200",
+     2779683840},
+    {"Phi-3.5-MoE",
+     "\"attention_bias\":true,\"hidden_size\":4096,\"intermediate_size\":6400,\"lm_head_bias\":true,"
+     "\"max_position_embeddings\":131072,\"model_type\":\"phimoe\",\"num_attention_heads\":32,"
+     "\"num_experts_per_tok\":2,\"num_hidden_layers\":32,\"num_key_value_heads\":8,\"num_local_experts\":16,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":32064",
+     41873153344},
+    {"pythia-6.9b",
+     "\"hidden_size\":4096,\"intermediate_size\":16384,\"max_position_embeddings\":2048,\"model_type\":\"gpt_neox\","
+     "\"num_attention_heads\":32,\"num_hidden_layers\":32,\"tie_word_embeddings\":false,"
+     "\"use_parallel_residual\":true,\"vocab_size\":50432",
+     6857302016},
+    {"falcon-7b",
+     "\"bias\":false,\"hidden_size\":4544,\"model_type\":\"falcon\",\"multi_query\":true,"
+     "\"new_decoder_architecture\":false,\"num_attention_heads\":71,\"num_hidden_layers\":32,\"parallel_attn\":true,"
+     "\"vocab_size\":65024",
+     6921720704},
+    {"LFM2-1.2B",
+     "\"block_auto_adjust_ff_dim\":true,\"block_ff_dim\":12288,\"block_ffn_dim_multiplier\":1.0,"
+     "\"block_multiple_of\":256,\"conv_L_cache\":3,\"conv_bias\":false,\"hidden_size\":2048,\"layer_types\":[\"conv\","
+     "\"conv\",\"full_attention\",\"conv\",\"conv\",\"full_attention\",\"conv\",\"conv\",\"full_attention\",\"conv\","
+     "\"full_attention\",\"conv\",\"full_attention\",\"conv\",\"full_attention\",\"conv\"],"
+     "\"max_position_embeddings\":128000,\"model_type\":\"lfm2\",\"num_attention_heads\":32,\"num_hidden_layers\":16,"
+     "\"num_key_value_heads\":8,\"vocab_size\":65536",
+     1170340608},
+    {"Falcon-H1-0.5B",
+     "\"attention_bias\":false,\"head_dim\":64,\"hidden_size\":1024,\"intermediate_size\":2048,"
+     "\"mamba_conv_bias\":true,\"mamba_d_conv\":4,\"mamba_d_head\":64,\"mamba_d_ssm\":1536,\"mamba_d_state\":128,"
+     "\"mamba_expand\":2,\"mamba_n_groups\":1,\"mamba_n_heads\":24,\"mamba_proj_bias\":false,\"mamba_rms_norm\":false,"
+     "\"mamba_use_mlp\":true,\"max_position_embeddings\":16384,\"mlp_bias\":false,\"model_type\":\"falcon_h1\","
+     "\"num_attention_heads\":8,\"num_hidden_layers\":36,\"num_key_value_heads\":2,\"tie_word_embeddings\":false,"
+     "\"vocab_size\":32784",
+     521411104},
 };
 
 /* Forty layers, the sixth of every ten attention. */

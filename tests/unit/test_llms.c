@@ -305,7 +305,8 @@ static void llms__of_glm_5_2_have_indexers_in_21_layers(void **state)
     dse_llm_count(find("glm-5.2"), &theirs);
     assert_memory_equal(&ours, &theirs, sizeof ours);
     assert_int_equal(ours.index_elements, 21 * 128);
-    for (int64_t i = 0; i < m.layers; i++) assert_int_equal(dse_llm_layer(&m, i)->attention, dse_llm_layer(find("glm-5.2"), i)->attention);
+    for (int64_t i = 0; i < m.layers; i++)
+        assert_int_equal(dse_llm_layer(&m, i)->attention, dse_llm_layer(find("glm-5.2"), i)->attention);
     const double ops = 2 * (double)dse_llm_macs(&m, m.max_context, DSE_LATENT_ABSORBED);
     assert_true(ops > 283.1e9 && ops < 283.3e9); /* of the longest context; 773.9e9 with 78 indexers */
     llm_said_release(&said);

@@ -1,0 +1,122 @@
+/* Architectures from before Llama, and their kin: biases, norms with a shift, learned positions. */
+#include "config/llm_rules.h"
+
+#include <string.h>
+
+enum { WIDER = 4 /* the inner width over the hidden one, where a file does not say it */ };
+
+/* Queries, keys, values, output, network and norms have all that a matrix or a norm may have. */
+static void take_all_biases(struct dse_llm *m, bool biases, bool shifts)
+{
+    m->details.qkv_bias = m->details.output_bias = m->details.network_bias = biases;
+    m->details.norm_bias = shifts;
+}
+
+static void take_plain_network(struct llm_config *c, struct dse_llm *m, const char *key)
+{
+    m->ffn_matrices = 2;
+    m->ffn = config_whole_if(c, key);
+    if (m->ffn == 0) m->ffn = WIDER * m->hidden;
+}
+
+void llm_fill_gpt2(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "n_inner");
+    take_all_biases(m, true, true);
+    m->details.positions = m->max_context;
+}
+
+/* StarCoder: one head of keys and values for all. */
+void llm_fill_gpt_bigcode(struct llm_config *c, struct dse_llm *m)
+{
+    llm_fill_gpt2(c, m);
+    if (config_flag(c, "multi_query", true)) m->kv_heads = 1;
+}
+
+void llm_fill_starcoder2(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "intermediate_size");
+    take_all_biases(m, config_flag(c, "use_bias", true), true);
+    llm_take_window(c, m, 0);
+}
+
+/* The table of positions has two rows more than there are positions. */
+void llm_fill_opt(struct llm_config *c, struct dse_llm *m)
+{
+    enum { MORE_ROWS = 2 };
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "ffn_dim");
+    take_all_biases(m, config_flag(c, "enable_bias", true), true);
+    m->details.positions = m->max_context + MORE_ROWS;
+    const int64_t width = config_whole_or(c, "word_embed_proj_dim", m->hidden);
+    if (width != m->hidden)
+        config_cannot(c, "word_embed_proj_dim", NULL, "word_embed_proj_dim %lld is not hidden_size: embeddings of another width",
+                      (long long)width);
+    if (!config_flag(c, "do_layer_norm_before", true))
+        config_cannot(c, "do_layer_norm_before", NULL, "do_layer_norm_before: norms behind the layers are not counted");
+}
+
+void llm_fill_bloom(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "n_inner");
+    take_all_biases(m, true, true);
+    m->details.embedding_norm = 1;
+}
+
+void llm_fill_mpt(struct llm_config *c, struct dse_llm *m)
+{
+    const bool biases = !config_flag(c, "no_bias", true);
+    llm_take_heads(c, m);
+    m->ffn_matrices = 2;
+    m->ffn = config_whole_or(c, "expansion_ratio", WIDER) * m->hidden;
+    take_all_biases(m, biases, biases);
+    config_has(c, "attn_config"); /* ALiBi: no positions are learned */
+}
+
+/* Phi-1 to Phi-2: attention and network side by side behind one norm. */
+void llm_fill_phi(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "intermediate_size");
+    take_all_biases(m, true, true);
+    m->details.shared_norm = m->details.head_bias = 1;
+    if (config_flag(c, "qk_layernorm", false))
+        config_cannot(c, "qk_layernorm", NULL, "qk_layernorm: norms with a shift are not counted");
+}
+
+void llm_fill_phimoe(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    llm_take_experts(c, m, "num_local_experts", "intermediate_size");
+    m->details.norm_bias = 1;
+    m->details.head_bias = config_flag(c, "lm_head_bias", false);
+    llm_take_window(c, m, 0);
+}
+
+void llm_fill_gpt_neox(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "intermediate_size");
+    take_all_biases(m, true, true);
+    m->details.qkv_bias = m->details.output_bias = config_flag(c, "attention_bias", true);
+    config_has(c, "use_parallel_residual"); /* two norms in either case */
+}
+
+/* One head of keys and values, or (new_decoder_architecture) as many as the file says; attention and network side by side. */
+void llm_fill_falcon(struct llm_config *c, struct dse_llm *m)
+{
+    const bool grouped = config_flag(c, "new_decoder_architecture", false), one = config_flag(c, "multi_query", true);
+    const bool parallel = config_flag(c, "parallel_attn", true), biases = config_flag(c, "bias", false);
+    m->heads = config_whole(c, "num_attention_heads");
+    m->head_dim = m->heads > 0 ? m->hidden / m->heads : 0;
+    const int64_t kv = config_whole_or(c, "num_kv_heads", m->heads);
+    m->kv_heads = grouped ? kv : one ? 1 : m->heads;
+    take_plain_network(c, m, "ffn_hidden_size");
+    take_all_biases(m, biases, true);
+    const int64_t norms = config_whole_or(c, "num_ln_in_parallel_attn", grouped ? 2 : 1);
+    m->details.shared_norm = parallel && norms == 1;
+}

@@ -1,0 +1,180 @@
+/* LLMs whose layers are of several kinds: against counts by hand, and through a file and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/xalloc.h"
+#include "config/catalog.h"
+#include "config/llm_import.h"
+#include "dse_config.h"
+#include "scratch.h"
+
+#include <dse/llm.h>
+#include <dse/workload.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct catalog *catalog;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct diags diags;
+    diags_init(&diags);
+    catalog = catalog_new(DSE_SOURCE_DATA, &diags);
+    diags_release(&diags);
+    return catalog ? 0 : 1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    catalog_free(catalog);
+    return 0;
+}
+
+static const struct dse_llm *find(const char *name)
+{
+    const struct dse_entry *e = catalog_find(catalog, DSE_KIND_LLM, name);
+    if (!e) fail_msg("no LLM %s", name);
+    return (const struct dse_llm *)(const void *)e;
+}
+
+static void import(const char *path, struct dse_llm *ret, struct llm_said *said)
+{
+    struct diags diags;
+    diags_init(&diags);
+    llm_said_init(said);
+    if (!llm_import(path, false, ret, said, &diags)) {
+        diags_print(&diags, stderr, false);
+        fail_msg("%s is refused", path);
+    }
+    diags_release(&diags);
+}
+
+/* MiMo-V2 in small: one layer sees everything, five have a window, two KV heads and sinks. Keys have 48 elements, values 32. */
+static void counts__of_two_kinds_are_those_by_hand(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 512, HEADS = 8, KEY = 48, VALUE = 32, FFN = 16384, VOCAB = 1000, WINDOWS = 5, WINDOW = 128, LAYERS = 6 };
+    struct dse_llm m;
+    struct dse_llm_counts c;
+    struct llm_said said;
+    import(DSE_SOURCE_DATA "/tests/data/llms/cases/per_kind_heads.json", &m, &said);
+    dse_llm_count(&m, &c);
+    const int64_t full = HIDDEN * (HEADS * KEY + KEY + VALUE) + HEADS * VALUE * HIDDEN,
+                  window = HIDDEN * (HEADS * KEY + 2 * (KEY + VALUE)) + HEADS * VALUE * HIDDEN;
+    const int64_t matrices = full + WINDOWS * window + LAYERS * 3 * HIDDEN * FFN;
+    const int64_t norms = (2 * LAYERS + 1) * HIDDEN, sinks = WINDOWS * HEADS, tables = 2 * VOCAB * HIDDEN;
+    assert_int_equal(c.params, matrices + norms + sinks + tables);
+    assert_int_equal(c.kv_elements, KEY + VALUE);
+    assert_int_equal(c.kv_window_elements, WINDOWS * 2 * (KEY + VALUE));
+    const int64_t far = 1000, scores = HEADS * (KEY + VALUE) * (far + WINDOWS * WINDOW);
+    assert_int_equal(dse_llm_macs(&m, far, DSE_LATENT_ABSORBED), matrices + VOCAB * HIDDEN + scores);
+    llm_said_release(&said);
+}
+
+/* Gemma 4 E2B: 20 of 35 layers read the cache of the last three full layers and twelve with windows before them. */
+static void caches__that_are_shared_are_kept_once_and_read_by_all(void **state)
+{
+    (void)state;
+    enum { FULL = 512, NARROW = 256, OWN_FULL = 3, OWN_WINDOWS = 12, ALL_FULL = 7, ALL_WINDOWS = 28, WINDOW = 512, CONTEXT = 4096 };
+    const struct dse_llm *m = find("gemma4-e2b");
+    struct dse_llm_counts c;
+    dse_llm_count(m, &c);
+    assert_int_equal(c.kv_elements, OWN_FULL * 2 * FULL);
+    assert_int_equal(c.kv_window_elements, OWN_WINDOWS * 2 * NARROW);
+    const struct dse_workload w = {
+        .llm = m, .batch = 1, .context = CONTEXT, .weight_bits = 16, .kv_bits = 16, .activation_bits = 16};
+    static struct dse_oplist list;
+    double read = 0, written = 0;
+    dse_workload_expand(&w, &list);
+    for (int i = 0; i < list.n; i++) {
+        read += list.op[i].kv_read_bytes;
+        written += list.op[i].kv_write_bytes;
+    }
+    assert_true(read == 2. * 2 * (ALL_FULL * FULL * CONTEXT + ALL_WINDOWS * NARROW * WINDOW));
+    assert_true(written == 2. * 2 * (OWN_FULL * FULL + OWN_WINDOWS * NARROW));
+}
+
+/* Attention and a recurrence take one input: it is normed once, and both give of it. */
+static void mixers__side_by_side_are_both_computed(void **state)
+{
+    (void)state;
+    const struct dse_llm *m = find("falcon-h1-0.5b");
+    const struct dse_workload w = {.llm = m, .batch = 3, .context = 100, .weight_bits = 16, .kv_bits = 16, .activation_bits = 16};
+    static struct dse_oplist list;
+    int64_t attention = 0, recurrence = 0, norms = 0;
+    dse_workload_expand(&w, &list);
+    for (int i = 0; i < list.n; i++) {
+        if (list.op[i].role == DSE_ROLE_ATTENTION_OUTPUT) attention += list.op[i].repeat;
+        if (list.op[i].role == DSE_ROLE_RECURRENCE) recurrence += list.op[i].repeat;
+        if (list.op[i].follows_norm) norms += list.op[i].repeat;
+    }
+    assert_int_equal(attention, m->layers);
+    assert_int_equal(recurrence, m->layers);
+    assert_int_equal(norms, 2 * m->layers + 1);
+}
+
+/* What an import or `dse list --toml` writes is read as the same LLM. */
+static void kinds__are_the_same_through_a_file(void **state)
+{
+    (void)state;
+    size_t kinds = 0, n = 0;
+    while (catalog_at(catalog, DSE_KIND_LLM, n)) n++;
+    for (size_t i = 0; i < n; i++) {
+        const struct dse_entry *e = catalog_at(catalog, DSE_KIND_LLM, i);
+        const struct dse_llm *llm = (const struct dse_llm *)(const void *)e;
+        struct diags diags;
+        struct text text;
+        if (llm->layer_kinds.n == 0) continue;
+        kinds++;
+        text_init(&text);
+        diags_init(&diags);
+        catalog_write_entry(catalog, DSE_KIND_LLM, e, "again", &text);
+        if (!catalog_restore(catalog, text.s, &diags)) {
+            diags_print(&diags, stderr, false);
+            fail_msg("%s", text.s);
+        }
+        struct dse_llm_counts a, b;
+        dse_llm_count(llm, &a);
+        dse_llm_count(find("again"), &b);
+        assert_memory_equal(&a, &b, sizeof a);
+        for (int64_t context = 1; context <= llm->max_context; context *= 7)
+            assert_int_equal(dse_llm_macs(llm, context, DSE_LATENT_ABSORBED),
+                             dse_llm_macs(find("again"), context, DSE_LATENT_ABSORBED));
+        diags_release(&diags);
+        text_release(&text);
+    }
+    assert_true(kinds >= 5);
+}
+
+/* A kind has the LLM's numbers where it gives none, also in an entry that is like another. */
+static void kinds__follow_the_llm(void **state)
+{
+    (void)state;
+    struct diags diags;
+    diags_init(&diags);
+    assert_true(catalog_restore(catalog, "[llms.wider]\nlike = \"mimo-v2-flash\"\nhead_dim = 256\nsource = \"a test\"\n", &diags));
+    const struct dse_llm *was = find("mimo-v2-flash"), *wider = find("wider");
+    for (size_t i = 0; i < wider->n_kinds; i++) {
+        assert_int_equal(wider->kinds[i].shape.head_dim, 256);
+        assert_int_equal(wider->kinds[i].shape.kv_heads, was->kinds[i].shape.kv_heads);
+        assert_int_equal(wider->kinds[i].layers, was->kinds[i].layers);
+    }
+    diags_release(&diags);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts__of_two_kinds_are_those_by_hand),
+        cmocka_unit_test(caches__that_are_shared_are_kept_once_and_read_by_all),
+        cmocka_unit_test(mixers__side_by_side_are_both_computed),
+        cmocka_unit_test(kinds__are_the_same_through_a_file),
+        cmocka_unit_test(kinds__follow_the_llm),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
