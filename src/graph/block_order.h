@@ -51,8 +51,9 @@ static inline const uint16_t *block_places(struct block_places_kept *k, const st
     return p->at;
 }
 
-/* Loops over numbers are compiled for wider machines, too. */
-#if defined __x86_64__ && defined __linux__
+/* Loops over numbers are compiled for wider machines, too. Not for the sanitizer of races: what chooses between them runs before the
+ * sanitizer does, and it cannot bear that. */
+#if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_THREAD__
 #define BLOCK_WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define BLOCK_WIDE
