@@ -14,6 +14,7 @@ enum dse_mixer {
     DSE_FULL,          /* attention to all positions, grouped queries */
     DSE_WINDOW,        /* to the newest `attention_window` positions, itself included */
     DSE_CHUNK,         /* to the positions of its own chunk of `attention_window` (Llama 4): between 1 and so many of them */
+    DSE_FULL_TOPK,     /* to the index_topk positions that an indexer chooses, grouped queries (MiniMax-M3) */
     DSE_LATENT,        /* latent attention (MLA): one latent vector a position, shared by all heads */
     DSE_LATENT_TOPK,   /* the same over the index_topk positions that an indexer chooses (DeepSeek-V3.2) */
     DSE_LATENT_SHARED, /* the same over those that the nearest layer with an indexer before it chose (GLM-5.2) */

@@ -193,6 +193,7 @@ struct dse_op {
 /* Attention of one kind: what a machine does `layers` times. Of one chip. */
 struct dse_attention {
     enum dse_mixer mixer;
+    int16_t projection; /* index into dse_oplist.op: what makes the queries, keys and values of grouped queries; else -1 */
     bool is_draft;
     bool is_index;              /* an indexer: scores without values, and a choice among them */
     bool is_made;               /* keys and values of all positions are made from latents in this pass ("latent_up"), not cached */

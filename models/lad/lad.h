@@ -219,6 +219,7 @@ struct lad_op {
     const char *name;
     enum dse_op_kind kind;
     enum dse_op_role role;
+    int at;                              /* index into the list that it was made from, of a point that is not simple */
     double weight_bytes;                 /* a step */
     double compute_s, bytes, ops;        /* of one sequence; bytes without the weights */
     double activation_bytes, layers;     /* of one sequence and layer, prefill: moved only if they do not fit on chip */

@@ -321,7 +321,7 @@ static int idle_ops(const struct lad_ends *e, int at, struct dse_interval a_sequ
         if (op->kind != DSE_OP_LINEAR) continue;
         struct dse_interval share = a_sequence;
         if (e->lo->prefetch != LAD_PREFETCH_IDEAL) {
-            if (op->role != DSE_ROLE_QUERY_KEY_VALUE || op->is_draft) continue;
+            if (i != e->least.attention[at].projection) continue;
             share = dse_iv_scale(share, (double)e->least.attention[at].layers / (double)op->repeat);
         }
         ret[n] = *o;

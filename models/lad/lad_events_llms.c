@@ -111,7 +111,7 @@ static void split_qkv(struct pass *x)
 {
     struct lad_step *s = &x->closed;
     int at = 0;
-    while (at < s->n_ops && s->op[at].role != DSE_ROLE_QUERY_KEY_VALUE) at++;
+    while (at < s->n_ops && s->op[at].at != x->part[0]->local.of->projection) at++;
     assert(at < s->n_ops && s->n_ops < DSE_OPS_MAX);
     struct lad_op rest = s->op[at], own = rest;
     const double layers = x->part[0]->pt.layers, share = layers / rest.layers, bytes = appended(x);

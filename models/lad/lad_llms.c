@@ -117,15 +117,15 @@ void lad_llms_add_local(struct lad_step *step, const struct lad_attention *a, do
     for (int i = 0; i < LAD_STAGES; i++) sum->exposed_s[i] += a->exposed_s[i];
 }
 
-/* HBM time of a pass that pre-fetching for `layers` layers may use (E14). */
-static double idle_seconds(const struct lad_point *pt, const struct lad_step *s, double layers)
+/* HBM time of a pass that pre-fetching for the layers of an attention may use (E14). */
+static double idle_seconds(const struct lad_point *pt, const struct lad_step *s, const struct dse_attention *a)
 {
     double idle = 0;
     for (int i = 0; i < s->n_ops; i++) {
         const struct lad_op *o = &s->op[i];
         const double rest = o->time_s - o->dram_s;
         if (pt->p->prefetch == LAD_PREFETCH_IDEAL && o->kind == DSE_OP_LINEAR) idle += rest;
-        if (pt->p->prefetch != LAD_PREFETCH_IDEAL && o->role == DSE_ROLE_QUERY_KEY_VALUE) idle += rest * layers / o->layers;
+        if (pt->p->prefetch != LAD_PREFETCH_IDEAL && o->at == a->projection) idle += rest * (double)a->layers / o->layers;
     }
     return idle;
 }
@@ -146,8 +146,7 @@ bool lad_llms_local(const struct lad_step *step, const struct lad_point *pt, con
     struct lad_spread own; /* of a recording heads differ by other amounts at other lengths (E12, E34) */
     const bool other = ret->pt.active_cv != pt->active_cv;
     if (other) lad_spread_init(&own, ret->pt.active_cv);
-    lad_attention_at(&ret->pt, other ? &own : &step->spread, sequences_of(a), idle_seconds(pt, step, ret->pt.layers) * ret->share,
-                     &ret->closed);
+    lad_attention_at(&ret->pt, other ? &own : &step->spread, sequences_of(a), idle_seconds(pt, step, a) * ret->share, &ret->closed);
     return true;
 }
 
@@ -252,6 +251,7 @@ static void add_op(struct lad_step *s, const struct lad_point *pt, const struct 
     *o = (struct lad_op){.name = op->name,
                          .kind = op->kind,
                          .role = op->role,
+                         .at = (int)(op - list->op),
                          .ops = op->ops,
                          .weight_bytes = op->weight_bytes,
                          .bytes = op->kv_write_bytes,

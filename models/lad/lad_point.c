@@ -66,16 +66,18 @@ const char *lad_point_read(struct lad_point *pt)
     return draws == LAD_REPLAY ? read_recording(pt) : draws == LAD_SURFACE ? read_surface(pt) : read_profile(pt);
 }
 
-/* The width of keys and values of the layers with full attention. False: they have several. Centers are directions of keys, and
- * E1 to E13 take values as wide as these. */
+/* The width of keys and values of the layers with full attention. False: these layers are not alike. Centers are directions of
+ * keys, E1 to E13 take values as wide as these, and E14 one projection. */
 static bool find_width(const struct dse_llm *llm, double *ret)
 {
+    const struct dse_layer_kind *first = NULL;
     int64_t width = 0;
     bool one = true;
     for (size_t i = 0; i < llm->n_kinds; i++) {
         const struct dse_layer_shape *s = &llm->kinds[i].shape;
         if (llm->kinds[i].attention != DSE_FULL) continue;
-        one = one && (s->value_dim == 0 || s->value_dim == s->head_dim) && (width == 0 || width == s->head_dim);
+        if (!first) first = &llm->kinds[i];
+        one = one && (s->value_dim == 0 || s->value_dim == s->head_dim) && llm->kinds[i].same_heads == first->same_heads;
         width = s->head_dim;
     }
     *ret = (double)(width > 0 ? width : llm->head_dim);
@@ -148,7 +150,7 @@ const char *lad_point_begin(struct lad_point *ret, const struct lad_params *p)
     if (ret->is_simple) set_footprint(ret);
     if (!ret->locality_aware) return NULL;
     if (!one_width)
-        return "locality-aware decoding needs keys and values of one width in all layers with full attention (decoding, llm)";
+        return "locality-aware decoding needs heads, keys and values of one kind in all layers with full attention (decoding, llm)";
     if (p->group_reads == LAD_READS_UNION) ret->group = llm->heads / llm->kv_heads;
     return p->gather == LAD_GATHER_ROWS ? set_gather(ret) : NULL;
 }

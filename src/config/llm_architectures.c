@@ -445,6 +445,21 @@ static const struct architecture architectures[] = {
      llm_fill_jamba,
      {.context = 262144, .kv_heads = 8},
      KEYS_OF_EXPERTS LLM_KEYS_STATES "mamba_inner_layernorms=true n_ctx attention_bias=false layers_block_type "},
+    {"minimax_m3",
+     llm_fill_minimax_m3,
+     {.context = 1048576, .kv_heads = 4, .head_dim = 128},
+     KEYS_OF_EXPERTS
+     "use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks mtp_transformer_layers "},
+    {"minimax_m3_text",
+     llm_fill_minimax_m3,
+     {.context = 1048576, .kv_heads = 4, .head_dim = 128},
+     KEYS_OF_EXPERTS
+     "use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks mtp_transformer_layers "},
+    {"minimax_m3_vl",
+     llm_fill_minimax_m3,
+     {.context = 1048576, .kv_heads = 4, .head_dim = 128},
+     KEYS_OF_EXPERTS
+     "use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks mtp_transformer_layers "},
     {"laguna",
      llm_fill_laguna,
      {.context = 131072, .kv_heads = 8, .head_dim = 128},

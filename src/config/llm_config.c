@@ -287,11 +287,27 @@ const char *config_list_word(struct llm_config *c, const char *key, int64_t i)
     return json_string_value(json_array_get(config_value(c, key), (size_t)i));
 }
 
-int64_t config_list_number(struct llm_config *c, const char *key, int64_t i)
+static int64_t whole_at(const json_t *list, int64_t i)
 {
-    const json_t *v = json_array_get(config_value(c, key), (size_t)i);
+    const json_t *v = json_array_get(list, (size_t)i);
     const double n = json_is_number(v) ? json_number_value(v) : -1;
     return n >= 0 && n < INT32_MAX && n == floor(n) ? (int64_t)n : -1;
+}
+
+int64_t config_list_number(struct llm_config *c, const char *key, int64_t i)
+{
+    return whole_at(config_value(c, key), i);
+}
+
+int64_t config_list_in(struct llm_config *c, const char *outer, const char *key)
+{
+    const json_t *v = json_object_get(config_value(c, outer), key);
+    return json_is_array(v) ? (int64_t)json_array_size(v) : -1;
+}
+
+int64_t config_list_number_in(struct llm_config *c, const char *outer, const char *key, int64_t i)
+{
+    return whole_at(json_object_get(config_value(c, outer), key), i);
 }
 
 double config_number_or(struct llm_config *c, const char *key, double otherwise)

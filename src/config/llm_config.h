@@ -87,6 +87,10 @@ struct llm_block {
 };
 struct llm_block config_block(struct llm_config *c, const char *key, int64_t i);
 
+/* The same two of a list in the object at `outer`. */
+int64_t config_list_in(struct llm_config *c, const char *outer, const char *key);
+int64_t config_list_number_in(struct llm_config *c, const char *outer, const char *key, int64_t i);
+
 /* An error at the value of a key, or at the beginning when it is not there; with a hint, or NULL. Always false. */
 bool config_error(struct llm_config *c, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 bool config_refuse(struct llm_config *c, const char *key, const char *hint, const char *fmt, ...)

@@ -126,3 +126,38 @@ void llm_fill_latent(struct llm_config *c, struct dse_llm *m)
     llm_take_dense(c, m, "intermediate_size");
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
 }
+
+/* MiniMax-M3: grouped queries attend to blocks of positions that an indexer chooses, in the layers that sparse_attention_config, or
+ * layer_types, says. */
+void llm_fill_minimax_m3(struct llm_config *c, struct dse_llm *m)
+{
+    static const char sparse[] = "sparse_attention_config", freq[] = "sparse_attention_freq";
+    static const struct llm_layer_word words[] = {
+        {"full_attention", DSE_FULL}, {"minimax_m3_sparse", DSE_FULL_TOPK}, {NULL, DSE_FULL}};
+    const bool nested = config_has(c, sparse);
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    if (config_flag(c, "use_qk_norm", true)) m->details.qk_norm = DSE_QK_NORM_HEAD;
+    if (config_flag(c, "attention_output_gate", false)) m->details.output_gate = DSE_GATE_ELEMENT;
+    llm_take_experts(c, m, "num_local_experts", "intermediate_size");
+    m->moe.shared_ffn =
+        config_whole_or(c, "n_shared_experts", 1) * config_whole_or(c, "shared_intermediate_size", m->moe.expert_ffn);
+    m->moe.router_bias = config_flag(c, "use_routing_bias", true);
+    llm_take_dense_first(c, m, 0);
+    llm_take_dense(c, m, "dense_intermediate_size");
+    m->details.mtp_layers = config_whole_if(c, config_has(c, "num_mtp_modules") ? "num_mtp_modules" : "num_nextn_predict_layers");
+    const int64_t heads = nested ? config_whole_in(c, sparse, "sparse_num_index_heads", 4) : config_whole_or(c, "index_n_heads", 4);
+    const int64_t dim = nested ? config_whole_in(c, sparse, "sparse_index_dim", 128) : config_whole_or(c, "index_head_dim", 128);
+    const int64_t blocks =
+        nested ? config_whole_in(c, sparse, "sparse_topk_blocks", 16) : config_whole_or(c, "index_topk_blocks", 16);
+    const int64_t size =
+        nested ? config_whole_in(c, sparse, "sparse_block_size", 128) : config_whole_or(c, "index_block_size", 128);
+    m->latent = (struct dse_llm_latent){.index_heads = heads, .index_dim = dim, .index_topk = blocks * size};
+    if (llm_take_layer_types(c, m, "layer_types", words)) return;
+    const int64_t n = config_list_in(c, sparse, freq);
+    if (n < 0) config_error(c, sparse, "there is no %s, which says which layers choose their positions", freq);
+    if (n < 0 || !llm_fits(c, sparse, n, m->layers)) return;
+    m->attention.n = n;
+    for (int64_t i = 0; i < n; i++) m->attention.at[i] = config_list_number_in(c, sparse, freq, i) == 1 ? DSE_FULL_TOPK : DSE_FULL;
+    llm_shorten(&m->attention);
+}

@@ -53,6 +53,7 @@ void llm_make_kinds(struct llm_config *c, struct dse_llm *m, const struct llm_va
 
 /* Architectures with kinds of layers of their own (llm_kind_rules.c). */
 void llm_fill_mimo_v2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_minimax_m3(struct llm_config *c, struct dse_llm *m);
 void llm_fill_laguna(struct llm_config *c, struct dse_llm *m);
 void llm_fill_step3(struct llm_config *c, struct dse_llm *m);
 void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m);

@@ -546,7 +546,8 @@ static bool make_defaults(struct toml_model *m, const struct toml_node *own, str
     for (size_t i = 0; own && i < own->n; i++) add_fitted(&d, &fitted, &own->children[i]);
     ok = add_given(m, given, own, &d, diags) && add_shared(m, given, own, &d, diags) && ok;
     for (size_t i = 0; i < d.n; i++) {
-        text_addf(&all, "%s\n", d.lines[i] ? d.lines[i] : "");
+        if (d.lines[i]) text_add(&all, d.lines[i]);
+        text_add(&all, "\n");
         free(d.lines[i]);
     }
     text_addf(&all, "%s%s", d.behind.n ? d.behind.s : "", fitted.n ? fitted.s : "");

@@ -17,9 +17,10 @@ static bool is_metric(const struct toml_model *m, const char *name)
     return false;
 }
 
+/* Room is doubled at each power of two: a hostile file has millions of them. */
 static void add_trend(struct toml_model *m, struct dse_trend t)
 {
-    m->trends = xrealloc(m->trends, m->n_trends + 2, sizeof *m->trends);
+    if ((m->n_trends & (m->n_trends - 1)) == 0) m->trends = xrealloc(m->trends, 2 * m->n_trends + 2, sizeof *m->trends);
     m->trends[m->n_trends++] = t;
     m->trends[m->n_trends] = (struct dse_trend){.param = NULL};
 }

@@ -189,7 +189,11 @@ static void append_drafts(const struct dse_workload *row, struct dse_oplist *ret
     struct dse_oplist all;
     dse_workload_expand(row, &all);
     const int attentions = ret->n_attentions;
-    for (int i = 0; i < all.n_attentions && all.attention[i].is_draft; i++) ret->attention[ret->n_attentions++] = all.attention[i];
+    for (int i = 0; i < all.n_attentions && all.attention[i].is_draft; i++) {
+        struct dse_attention *a = &ret->attention[ret->n_attentions++];
+        *a = all.attention[i];
+        if (a->projection >= 0) a->projection = (int16_t)(a->projection + ret->n); /* drafts stand first in the other list */
+    }
     for (int i = 0; i < all.n && all.op[i].is_draft; i++) {
         struct dse_op *op = &ret->op[ret->n++];
         *op = all.op[i];

@@ -124,6 +124,28 @@ static void add_groups(struct expansion *x, const struct dse_attention *shape, c
     }
 }
 
+/* ---- an indexer ------------------------------------------------------------------------------------------------------------- */
+
+/* Latent attention's indexer takes queries from their latent, and makes a weight a head beside its key. */
+static void index_of(struct expansion *x, const struct dse_layer_kind *k, int64_t layers)
+{
+    const struct dse_llm_latent *m = &k->shape.latent;
+    const bool latent = dse_llm_is_latent((enum dse_mixer)k->attention);
+    const int64_t heads = m->index_heads, d = m->index_dim;
+    const struct dse_attention shape = {.projection = -1,
+                                        .is_index = true,
+                                        .layers = layers,
+                                        .heads = heads,
+                                        .kv_heads = 1,
+                                        .key_dim = d,
+                                        .key_bytes = (double)(d * DSE_INDEX_BYTES),
+                                        .cached_bytes = (double)(d * DSE_INDEX_BYTES)};
+    expand_linear(x, DSE_ROLE_INDEX_QUERIES, layers, x->rows, latent ? m->q_rank : x->llm->hidden, heads * d);
+    expand_linear(x, DSE_ROLE_INDEX_KEYS, layers, x->rows, x->llm->hidden, d + (latent ? heads : 0))->kv_write_bytes =
+        (double)x->rows * (double)layers * (double)(d * DSE_INDEX_BYTES);
+    add_groups(x, &shape, NULL);
+}
+
 /* ---- full, window and chunk -------------------------------------------------------------------------------------------------- */
 
 /* Layers of kinds from `first` on that have its projections; of them, those of this mixer and reach. */
@@ -154,7 +176,7 @@ static bool is_first(const struct dse_llm *llm, size_t i)
 /* Kinds whose queries, keys and values are projected alike, of which `first` is the first. */
 static void grouped(struct expansion *x, size_t first)
 {
-    static const int32_t mixers[] = {DSE_FULL, DSE_WINDOW, DSE_CHUNK};
+    static const int32_t mixers[] = {DSE_FULL, DSE_WINDOW, DSE_CHUNK, DSE_FULL_TOPK};
     const struct dse_llm *llm = x->llm;
     const struct dse_layer_shape *s = &llm->kinds[first].shape;
     const int64_t heads = heads_of(x, s), kv_heads = kv_heads_of(x, s), v = llm_value_dim(s), q = heads * s->head_dim;
@@ -163,6 +185,7 @@ static void grouped(struct expansion *x, size_t first)
     const double key_bytes = (double)keys * x->kv_bytes, value_bytes = (double)values * x->kv_bytes;
     const double row = s->cache.shares_cache ? 0 : (double)(keys + values) * x->kv_bytes;
     if (all == 0) return;
+    const int16_t projection = (int16_t)x->list->n;
     struct dse_op *op = expand_linear(x, DSE_ROLE_QUERY_KEY_VALUE, all, x->rows, llm->hidden, q + llm_gate(s, heads) + made);
     op->kv_write_bytes = (double)x->rows * ((double)all * row);
     op->writes_cache = row > 0;
@@ -171,7 +194,8 @@ static void grouped(struct expansion *x, size_t first)
         for (size_t i = first; i < llm->n_kinds; i++) {
             const struct dse_layer_kind *k = &llm->kinds[i];
             if (k->same_heads != first || k->attention != mixers[m] || !is_first(llm, i)) continue;
-            const struct dse_attention shape = {.layers = layers_like(x, first, k->attention, llm_reach(k)),
+            const struct dse_attention shape = {.projection = projection,
+                                                .layers = layers_like(x, first, k->attention, llm_reach(k)),
                                                 .heads = heads,
                                                 .kv_heads = kv_heads,
                                                 .key_dim = s->head_dim,
@@ -179,28 +203,13 @@ static void grouped(struct expansion *x, size_t first)
                                                 .key_bytes = key_bytes,
                                                 .value_bytes = value_bytes,
                                                 .cached_bytes = row};
+            if (shape.layers > 0 && llm_has_indexer(k->attention)) index_of(x, k, shape.layers);
             if (shape.layers > 0) add_groups(x, &shape, k);
         }
     expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, all, x->rows, heads * v, llm->hidden);
 }
 
 /* ---- latent attention ----------------------------------------------------------------------------------------------------- */
-
-static void index_of(struct expansion *x, const struct dse_llm_latent *m, int64_t layers)
-{
-    const int64_t heads = m->index_heads, d = m->index_dim;
-    const struct dse_attention shape = {.is_index = true,
-                                        .layers = layers,
-                                        .heads = heads,
-                                        .kv_heads = 1,
-                                        .key_dim = d,
-                                        .key_bytes = (double)(d * DSE_INDEX_BYTES),
-                                        .cached_bytes = (double)(d * DSE_INDEX_BYTES)};
-    expand_linear(x, DSE_ROLE_INDEX_QUERIES, layers, x->rows, m->q_rank, heads * d);
-    expand_linear(x, DSE_ROLE_INDEX_KEYS, layers, x->rows, x->llm->hidden, d + heads)->kv_write_bytes =
-        (double)x->rows * (double)layers * (double)(d * DSE_INDEX_BYTES);
-    add_groups(x, &shape, NULL);
-}
 
 static bool is_expanded(const struct expansion *x, bool prompt)
 {
@@ -212,7 +221,8 @@ static void expanded_group(struct expansion *x, const struct some *some, const s
 {
     const struct dse_llm_latent *m = &k->shape.latent;
     const int64_t heads = heads_of(x, &k->shape);
-    struct dse_attention a = {.is_made = true,
+    struct dse_attention a = {.projection = -1,
+                              .is_made = true,
                               .layers = layers,
                               .heads = heads,
                               .kv_heads = heads,
@@ -231,7 +241,8 @@ static void absorbed_group(struct expansion *x, const struct some *some, const s
 {
     const struct dse_llm_latent *m = &k->shape.latent;
     const int64_t heads = heads_of(x, &k->shape), row = m->kv_rank + m->rope_dim, rows = some->sequences * some->queries;
-    struct dse_attention a = {.layers = layers,
+    struct dse_attention a = {.projection = -1,
+                              .layers = layers,
                               .heads = heads,
                               .kv_heads = 1,
                               .key_dim = row,
@@ -259,7 +270,7 @@ static void latent(struct expansion *x, size_t first)
     expand_linear(x, DSE_ROLE_QUERY_UP, layers, x->rows, m->q_rank > 0 ? m->q_rank : x->llm->hidden, heads * key);
     expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim)->kv_write_bytes =
         (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
-    if (k->attention == DSE_LATENT_TOPK) index_of(x, m, layers);
+    if (llm_has_indexer(k->attention)) index_of(x, k, layers);
     const int n = sequences_of(x, some);
     for (int i = 0; i < n; i++) {
         const bool prompt = x->w->phase == DSE_PREFILL || (x->chunk > 0 && i == n - 1);

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const dse_mixer_names[] = {"full",  "window",    "chunk", "latent",  "latent-top-k", "latent-top-k-shared",
-                                       "delta", "lightning", "mamba", "mamba-2", "convolution",  "none",
-                                       NULL};
+const char *const dse_mixer_names[] = {
+    "full",  "window",    "chunk", "full-top-k", "latent",      "latent-top-k", "latent-top-k-shared",
+    "delta", "lightning", "mamba", "mamba-2",    "convolution", "none",         NULL};
 _Static_assert(sizeof dse_mixer_names / sizeof *dse_mixer_names == DSE_MIXERS + 1, "every mixer has a name");
 const char *const dse_feed_forward_names[] = {"dense", "experts", "none", NULL};
 _Static_assert(sizeof dse_feed_forward_names / sizeof *dse_feed_forward_names == DSE_FEED_FORWARDS + 1, "every network has a name");
@@ -277,6 +277,14 @@ static const char *check_latent(const struct dse_layer_shape *s, bool top_k)
     return NULL;
 }
 
+static const char *check_top_k(const struct dse_layer_shape *s)
+{
+    const struct dse_llm_latent *m = &s->latent;
+    if (m->index_heads == 0 || m->index_dim == 0 || m->index_topk == 0)
+        return "full-top-k needs index_heads, index_dim and index_topk";
+    return check_heads(s);
+}
+
 static const char *check_mixer(const struct dse_layer_shape *of, int32_t mixer)
 {
     const struct dse_llm_states *s = &of->states;
@@ -285,6 +293,7 @@ static const char *check_mixer(const struct dse_layer_shape *of, int32_t mixer)
     case DSE_FULL: return check_heads(of);
     case DSE_WINDOW:
     case DSE_CHUNK: return of->attention_window == 0 ? "attention to a window or a chunk needs attention_window" : check_heads(of);
+    case DSE_FULL_TOPK: return check_top_k(of);
     case DSE_LATENT: return check_latent(of, false);
     case DSE_LATENT_TOPK:
     case DSE_LATENT_SHARED: return check_latent(of, true);
@@ -456,6 +465,7 @@ const char *dse_llm_unlike_plain(const struct dse_llm *llm)
 static const char *const unlike_measured[DSE_MIXERS] = {
     [DSE_WINDOW] = "quality was not measured with windowed attention" NOT_CARRIED,
     [DSE_CHUNK] = "quality was not measured with chunked attention" NOT_CARRIED,
+    [DSE_FULL_TOPK] = "quality was not measured with an indexer" NOT_CARRIED,
     [DSE_LATENT] = "quality was not measured with latent attention" NOT_CARRIED,
     [DSE_LATENT_TOPK] = "quality was not measured with an indexer" NOT_CARRIED,
     [DSE_LATENT_SHARED] = "quality was not measured with an indexer" NOT_CARRIED,

@@ -4,10 +4,16 @@
 
 #include <dse/catalog.h>
 
-/* Attention with keys and values of its own for each position: full, window, chunk. */
+/* Attention with keys and values of its own for each position: full, window, chunk, and over what an indexer chooses. */
 static inline bool llm_is_grouped(int32_t mixer)
 {
-    return mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK;
+    return mixer == DSE_FULL || mixer == DSE_WINDOW || mixer == DSE_CHUNK || mixer == DSE_FULL_TOPK;
+}
+
+/* Has the layer an indexer of its own? */
+static inline bool llm_has_indexer(int32_t mixer)
+{
+    return mixer == DSE_LATENT_TOPK || mixer == DSE_FULL_TOPK;
 }
 
 static inline bool llm_is_recurrent(int32_t mixer)
@@ -36,7 +42,7 @@ static inline int64_t llm_gate(const struct dse_layer_shape *s, int64_t heads)
 static inline int64_t llm_reach(const struct dse_layer_kind *k)
 {
     if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK) return k->shape.attention_window;
-    return k->attention == DSE_LATENT_TOPK || k->attention == DSE_LATENT_SHARED ? k->shape.latent.index_topk : 0;
+    return llm_has_indexer(k->attention) || k->attention == DSE_LATENT_SHARED ? k->shape.latent.index_topk : 0;
 }
 
 /* ---- chips that share a layer ------------------------------------------------------------------------------------------------ */

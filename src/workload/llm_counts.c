@@ -35,6 +35,16 @@ static struct part attention(const struct dse_llm *llm, const struct dse_layer_s
     return p;
 }
 
+/* An indexer beside grouped queries: queries and one key from the hidden state, a norm of each. */
+static struct part chosen_attention(const struct dse_llm *llm, const struct dse_layer_shape *s)
+{
+    const struct dse_llm_latent *m = &s->latent;
+    struct part p = attention(llm, s);
+    p.matrices += llm->hidden * (m->index_heads + 1) * m->index_dim;
+    p.small += 2 * m->index_dim;
+    return p;
+}
+
 static struct part latent_attention(const struct dse_llm *llm, const struct dse_layer_shape *s, bool top_k)
 {
     const struct dse_llm_latent *m = &s->latent;
@@ -90,6 +100,7 @@ static struct part mixer_part(const struct dse_llm *llm, const struct dse_layer_
     case DSE_FULL:
     case DSE_WINDOW:
     case DSE_CHUNK: return attention(llm, s);
+    case DSE_FULL_TOPK: return chosen_attention(llm, s);
     case DSE_LATENT:
     case DSE_LATENT_SHARED: return latent_attention(llm, s, false);
     case DSE_LATENT_TOPK: return latent_attention(llm, s, true);
@@ -135,7 +146,8 @@ int64_t dse_llm_positions_seen(const struct dse_layer_kind *k, int64_t context)
 int64_t dse_llm_positions_kept(const struct dse_layer_kind *k, int64_t context)
 {
     if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK) return least(context, k->shape.attention_window);
-    return k->attention == DSE_FULL || dse_llm_is_latent((enum dse_mixer)k->attention) ? context : 0;
+    return k->attention == DSE_FULL || k->attention == DSE_FULL_TOPK || dse_llm_is_latent((enum dse_mixer)k->attention) ? context
+                                                                                                                        : 0;
 }
 
 /* Elements kept of one position in one layer. */
@@ -175,9 +187,9 @@ static int64_t attention_macs(const struct dse_layer_kind *k, int64_t context, e
     const struct dse_layer_shape *s = &k->shape;
     const struct dse_llm_latent *m = &s->latent;
     const int64_t seen = dse_llm_positions_seen(k, context);
-    if (llm_is_grouped(k->attention)) return s->heads * (s->head_dim + llm_value_dim(s)) * seen;
+    const int64_t index = llm_has_indexer(k->attention) ? m->index_heads * m->index_dim * context : 0;
+    if (llm_is_grouped(k->attention)) return s->heads * (s->head_dim + llm_value_dim(s)) * seen + index;
     if (!dse_llm_is_latent((enum dse_mixer)k->attention)) return 0;
-    const int64_t index = k->attention == DSE_LATENT_TOPK ? m->index_heads * m->index_dim * context : 0;
     if (form == DSE_LATENT_ABSORBED) return s->heads * (2 * m->kv_rank + m->rope_dim) * seen + index;
     return m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) * (seen - 1) + /* the newest is among the matrices */
            s->heads * (m->nope_dim + m->rope_dim + m->v_head_dim) * seen + index;
@@ -228,7 +240,7 @@ static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, 
         ret->kv_window_elements += k->layers * row;
     else
         ret->kv_elements += k->layers * row;
-    if (k->attention == DSE_LATENT_TOPK) ret->index_elements += k->layers * k->shape.latent.index_dim;
+    if (llm_has_indexer(k->attention)) ret->index_elements += k->layers * k->shape.latent.index_dim;
 }
 
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
