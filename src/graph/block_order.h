@@ -51,8 +51,8 @@ static inline const uint16_t *block_places(struct block_places_kept *k, const st
     return p->at;
 }
 
-/* Loops over numbers are compiled for wider machines, too. Not for the sanitizer of races: what chooses between them runs before the
- * sanitizer does, and it cannot bear that. */
+/* Loops over numbers are compiled for wider machines, too. Not for the sanitizer of races: what chooses between them runs before
+ * the sanitizer has begun, and calls into it. */
 #if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_THREAD__
 #define BLOCK_WIDE __attribute__((target_clones("avx2", "default")))
 #else
