@@ -19,6 +19,7 @@ enum dse_mixer {
     DSE_LATENT_TOPK,   /* the same over the index_topk positions that an indexer chooses (DeepSeek-V3.2) */
     DSE_LATENT_SHARED, /* the same over those that the nearest layer with an indexer before it chose (GLM-5.2) */
     DSE_DELTA,         /* gated delta rule (Qwen3-Next): a state of key x value elements a value head */
+    DSE_KDA,           /* Kimi delta attention: the same, with a decay for each channel of a key, of a low rank */
     DSE_LIGHTNING,     /* lightning attention (MiniMax-Text-01): the same state, without the delta */
     DSE_MAMBA,         /* Mamba-1 */
     DSE_MAMBA2,
@@ -83,8 +84,9 @@ struct dse_llm_states {
     int64_t state_key_heads, state_key_dim, state_value_heads, state_value_dim;
     int64_t conv_kernel; /* taps of the short convolution, before the recurrence or by itself */
     int64_t ssm_inner, ssm_heads, ssm_state, ssm_groups, ssm_dt_rank;
-    int32_t ssm_norms; /* Jamba: norms of dt, B and C */
-    int32_t ssm_plain; /* Mamba-2 without a norm of what leaves it (Falcon-H1) */
+    int32_t state_full_gate; /* KDA: the gate of the output is a matrix, not two of a head's rank */
+    int32_t ssm_norms;       /* Jamba: norms of dt, B and C */
+    int32_t ssm_plain;       /* Mamba-2 without a norm of what leaves it (Falcon-H1) */
 };
 
 /* Keys and values that a layer does not make as others do; "no" where an entry says nothing. */

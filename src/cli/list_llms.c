@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config/catalog_kinds.h"
 #include "desc/schema.h"
 #include "workload/experts.h"
 
@@ -132,6 +133,19 @@ static void list_experts(const struct dse_llm *llm, const struct dse_expert_load
 }
 
 /* Every field and every count of every entry, for programs. */
+/* `["full", "window*5"]`: nothing where all layers have the LLM's own numbers. */
+static void put_kinds(struct output *o, const struct dse_llm *llm)
+{
+    static const char key[] = "layer_kinds = ";
+    struct text t;
+    text_init(&t);
+    catalog_write_layer_kinds(llm, &t);
+    char *text = text_detach(&t);
+    text[strcspn(text, "\n")] = '\0';
+    output_text(o, *text ? text + strlen(key) : "");
+    free(text);
+}
+
 static void list_fields(const struct invocation *in, const struct catalog *c, enum output_format format,
                         void (*put)(struct output *, const struct field *, const struct dse_entry *))
 {
@@ -140,12 +154,13 @@ static void list_fields(const struct invocation *in, const struct catalog *c, en
         "linear_macs", "kv_elements",   "kv_window_elements",       "index_elements", "state_elements", "conv_state_elements"};
     enum { COUNTS = sizeof counts / sizeof *counts };
     const struct schema *fields = catalog_fields(c, DSE_KIND_LLM);
-    const char **columns = xcalloc(fields->n + COUNTS + 2, sizeof *columns);
+    const char **columns = xcalloc(fields->n + COUNTS + 3, sizeof *columns);
     columns[0] = "llm";
     for (size_t i = 0; i < fields->n; i++) columns[1 + i] = fields->fields[i].name;
     for (size_t i = 0; i < COUNTS; i++) columns[1 + fields->n + i] = counts[i];
-    columns[1 + fields->n + COUNTS] = "source";
-    struct output *o = output_new(stdout, format, columns, fields->n + COUNTS + 2);
+    columns[1 + fields->n + COUNTS] = "layer_kinds";
+    columns[2 + fields->n + COUNTS] = "source";
+    struct output *o = output_new(stdout, format, columns, fields->n + COUNTS + 3);
     free(columns);
     const struct dse_llm *llm;
     for (size_t i = 0; (llm = llm_at(c, i)); i++) {
@@ -158,6 +173,7 @@ static void list_fields(const struct invocation *in, const struct catalog *c, en
         output_text(o, llm->entry.name);
         for (size_t k = 0; k < fields->n; k++) put(o, &fields->fields[k], &llm->entry);
         for (size_t k = 0; k < COUNTS; k++) output_i64(o, values[k]);
+        put_kinds(o, llm);
         output_text(o, llm->entry.source);
     }
     output_end(o);

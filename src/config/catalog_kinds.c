@@ -134,3 +134,21 @@ void catalog_write_kinds(const struct dse_llm *llm, const char *path, struct tex
     }
     schema_release(&fields);
 }
+
+static char *text_of(const struct dse_llm *llm)
+{
+    struct text t;
+    text_init(&t);
+    catalog_write_layer_kinds(llm, &t);
+    catalog_write_kinds(llm, "", &t);
+    return text_detach(&t);
+}
+
+bool catalog_same_kinds(const struct dse_llm *a, const struct dse_llm *b)
+{
+    char *x = text_of(a), *y = text_of(b);
+    const bool same = strcmp(x, y) == 0;
+    free(x);
+    free(y);
+    return same;
+}

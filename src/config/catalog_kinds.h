@@ -24,6 +24,8 @@ bool catalog_read_kinds(struct catalog *c, struct dse_llm *llm, const struct tom
                         struct diags *diags);
 /* Say of each kind which numbers are its own: those that are not the LLM's. For who fills kinds without a table. */
 void catalog_own_kinds(struct dse_llm *llm);
+/* Do both have the same kinds of layers? */
+bool catalog_same_kinds(const struct dse_llm *a, const struct dse_llm *b);
 /* `layer_kinds = [...]`, a line; nothing where the entry has no kinds of its own. */
 void catalog_write_layer_kinds(const struct dse_llm *llm, struct text *ret);
 /* A table a kind, below the table `path` ("llms.mine"). */

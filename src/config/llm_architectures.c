@@ -225,6 +225,9 @@ static void fill_minimax_m2(struct llm_config *c, struct dse_llm *m)
     "moe_with_send_router_loss sinkhorn_2gate sinkhorn_temp global_aux_loss disable_ffn_model_parallel add_tail_layers=0 " \
     "ignored_index weight_share_add_bias=true "
 
+#define KEYS_OF_HUNYUAN \
+    "add_classification_head=false attention_head_dim class_num dense_list im_end_id im_newline_id im_start_id mask_init_id " \
+    "norm_type=rms org_vocab_size pad_id eod_token_id pool_type text_end_id text_start_id use_rotary_pos_emb sep_token_id "
 #define NAMES_OF_GPT2 "hidden_size=n_embd num_hidden_layers=n_layer num_attention_heads=n_head max_position_embeddings=n_positions "
 #define KEYS_OF_GPT2 "n_ctx scale_attn_weights layer_norm_epsilon attention_softmax_in_fp32 "
 
@@ -291,7 +294,9 @@ static const struct architecture architectures[] = {
     {"smollm3", llm_fill_smollm3, {.tied = true, .context = 32768, .kv_heads = 4}, "no_rope_layer_interval "},
     {"seed_oss", llm_fill_seed_oss, {.context = 524288, .kv_heads = 8, .head_dim = 128}, ""},
     {"glm4", llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
-    {"exaone4", llm_fill_exaone4, {.context = 2048}, ""},
+    {"exaone4", llm_fill_exaone4, {.context = 2048}, "max_window_layers reorder_qk_norm "},
+    {"exaone4_5", llm_fill_exaone4, {.context = 2048}, "max_window_layers reorder_qk_norm "},
+    {"exaone4_5_text", llm_fill_exaone4, {.context = 2048}, "max_window_layers reorder_qk_norm "},
     {"ernie4_5", llm_fill_ernie, {.tied = true, .context = 131072, .kv_heads = 2, .head_dim = 128}, KEYS_OF_ERNIE},
     {"gemma2", fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}, KEYS_OF_GEMMA},
     {"gemma3_text",
@@ -460,6 +465,48 @@ static const struct architecture architectures[] = {
      {.context = 1048576, .kv_heads = 4, .head_dim = 128},
      KEYS_OF_EXPERTS
      "use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks mtp_transformer_layers "},
+    {"kimi_linear",
+     llm_fill_kimi_linear,
+     {.context = 1048576},
+     KEYS_OF_LATENT "moe_router_activation_func moe_renormalize mla_use_nope linear_attn_config latent_moe_use_norm "
+                    "activation_situ_beta activation_situ_linear_beta ",
+     "max_position_embeddings=model_max_length num_experts_per_tok=num_experts_per_token num_nextn_predict_layers=num_mtp_layers "},
+    {"cohere",
+     llm_fill_cohere,
+     {.tied = true, .context = 8192, .ffn = 22528},
+     "logit_scale order_of_interleaved_layers rotary_pct use_embedding_sharing use_gated_activation use_parallel_block=true "
+     "use_parallel_embedding layer_switch position_embedding_type "},
+    {"cohere2",
+     llm_fill_cohere,
+     {.tied = true, .context = 8192, .ffn = 22528},
+     "logit_scale order_of_interleaved_layers rotary_pct use_embedding_sharing use_gated_activation use_parallel_block=true "
+     "use_parallel_embedding layer_switch position_embedding_type "},
+    {"stablelm", llm_fill_stablelm, {.context = 4096}, "use_qkv_bias "},
+    {"chatglm",
+     llm_fill_chatglm,
+     {.context = 2048},
+     "apply_query_key_layer_scaling apply_residual_connection_post_layernorm=false attention_softmax_in_fp32 bias_dropout_fusion "
+     "interleaved_qkv original_rope padded_vocab_size post_layer_norm=true pre_seq_len prefix_projection quantization_bit "
+     "rmsnorm=true vocab_size multi_query_group_num ",
+     "num_hidden_layers=num_layers max_position_embeddings=seq_length num_key_value_heads=multi_query_group_num "
+     "head_dim=kv_channels vocab_size=padded_vocab_size "},
+    {"nemotron", llm_fill_nemotron, {.context = 4096}, ""},
+    {"internlm2", llm_fill_internlm, {.context = 32768}, ""},
+    {"internlm3", llm_fill_internlm, {.context = 32768}, ""},
+    {"mllama",
+     llm_fill_mllama,
+     {.context = 131072, .kv_heads = 8, .layers = 40, .hidden = 4096, .vocab = 128256, .ffn = 14336, .heads = 32},
+     "is_llama_config "},
+    {"mllama_text_model",
+     llm_fill_mllama,
+     {.context = 131072, .kv_heads = 8, .layers = 40, .hidden = 4096, .vocab = 128256, .ffn = 14336, .heads = 32},
+     "is_llama_config "},
+    {"hunyuan_v1_dense", llm_fill_hunyuan, {.context = 2048}, KEYS_OF_HUNYUAN},
+    {"hunyuan_v1_moe",
+     llm_fill_hunyuan_moe,
+     {.context = 2048},
+     KEYS_OF_EXPERTS KEYS_OF_HUNYUAN
+     "moe_drop_tokens moe_random_routing_dropped_token capacity_factor group_limited_greedy=false "},
     {"laguna",
      llm_fill_laguna,
      {.context = 131072, .kv_heads = 8, .head_dim = 128},

@@ -120,3 +120,53 @@ void llm_fill_falcon(struct llm_config *c, struct dse_llm *m)
     const int64_t norms = config_whole_or(c, "num_ln_in_parallel_attn", grouped ? 2 : 1);
     m->details.shared_norm = parallel && norms == 1;
 }
+
+/* Command R: norms have no shift; attention and network share one. Command R 7B and A: windows, but for every fourth layer. */
+void llm_fill_cohere(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = config_whole_nested(c, "intermediate_size", c->defaults->ffn);
+    llm_take_biases(c, m, false);
+    m->details.shared_norm = 1;
+    if (strcmp(c->model_type, "cohere2") != 0) {
+        if (config_flag(c, "use_qk_norm", false)) m->details.qk_norm = DSE_QK_NORM_FULL;
+        return;
+    }
+    m->attention_window = config_whole_or(c, "sliding_window", 4096);
+    const char *period = config_has(c, "_sliding_window_pattern") ? "_sliding_window_pattern" : "sliding_window_pattern";
+    const int64_t every = config_has(c, "layer_types") ? 0 : config_whole_or(c, period, 4);
+    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, every, DSE_WINDOW, DSE_FULL);
+}
+
+void llm_fill_stablelm(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = config_whole(c, "intermediate_size");
+    m->details.qkv_bias = config_flag(c, "use_qkv_bias", false);
+    m->details.norm_bias = 1;
+    m->details.shared_norm = config_flag(c, "use_parallel_residual", false);
+    if (config_flag(c, "qk_layernorm", false))
+        config_cannot(c, "qk_layernorm", NULL, "qk_layernorm: norms of queries and keys by head are not counted");
+}
+
+/* ChatGLM and GLM-4 in their own code: the vocabulary is padded. */
+void llm_fill_chatglm(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    if (!config_flag(c, "multi_query_attention", true)) m->kv_heads = m->heads;
+    m->ffn = config_whole(c, "ffn_hidden_size");
+    m->details.qkv_bias = config_flag(c, "add_qkv_bias", false);
+    if (config_flag(c, "add_bias_linear", false))
+        config_cannot(c, "add_bias_linear", NULL, "add_bias_linear: these biases are not counted");
+}
+
+/* Nemotron (Minitron): squared ReLU, norms with a shift. */
+void llm_fill_nemotron(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn_matrices = 2;
+    m->ffn = config_whole(c, "intermediate_size");
+    llm_take_biases(c, m, false);
+    llm_take_network_biases(c, "mlp_bias");
+    m->details.norm_bias = 1;
+}

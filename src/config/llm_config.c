@@ -236,6 +236,11 @@ int64_t config_whole_if(struct llm_config *c, const char *key)
     return v ? whole_of(c, key, v) : 0;
 }
 
+bool config_flag_in(struct llm_config *c, const char *outer, const char *key)
+{
+    return json_is_true(json_object_get(config_value(c, outer), key));
+}
+
 int64_t config_whole_in(struct llm_config *c, const char *outer, const char *key, int64_t otherwise)
 {
     const json_t *v = json_object_get(config_value(c, outer), key);

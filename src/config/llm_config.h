@@ -62,6 +62,8 @@ int64_t config_whole_or(struct llm_config *c, const char *key, int64_t otherwise
 int64_t config_whole_if(struct llm_config *c, const char *key);
 /* The same of a key of the object at `outer`. */
 int64_t config_whole_in(struct llm_config *c, const char *outer, const char *key, int64_t otherwise);
+/* Is it true there? */
+bool config_flag_in(struct llm_config *c, const char *outer, const char *key);
 /* True or false, or `otherwise`, which becomes a note. */
 bool config_flag(struct llm_config *c, const char *key, bool otherwise);
 /* A text, or NULL. */

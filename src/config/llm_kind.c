@@ -91,8 +91,9 @@ static bool ends(const char *s, const char *end)
 /* Is it the name of a class with an output head that generates one token after another? */
 static bool is_causal(const char *small)
 {
-    static const char *const parts[] = {"causallm",   "conditionalgeneration", "lmheadmodel", "chatmodel", "imagetexttotext",
-                                        "vision2seq", "visiontext2text",       "omnimodel"};
+    static const char *const parts[] = {"causallm",  "conditionalgeneration", "lmheadmodel", "chatglmmodel",
+                                        "chatmodel", "imagetexttotext",       "vision2seq",  "visiontext2text",
+                                        "omnimodel"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(small, parts[i])) return true;
     return false;

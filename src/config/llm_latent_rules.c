@@ -127,6 +127,58 @@ void llm_fill_latent(struct llm_config *c, struct dse_llm *m)
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
 }
 
+/* Layers with latent attention among those with Kimi delta attention: full_attn_layers counts them from 1; else every fourth. */
+static void take_kda_layers(struct llm_config *c, struct dse_llm *m)
+{
+    static const char linear[] = "linear_attn_config", full[] = "full_attn_layers";
+    static const struct llm_layer_word words[] = {
+        {"full_attention", DSE_LATENT}, {"linear_attention", DSE_KDA}, {"kda_attention", DSE_KDA}, {NULL, DSE_KDA}};
+    if (llm_take_layer_types(c, m, "layer_types", words)) return;
+    const int64_t n = config_list_in(c, linear, full);
+    if (n < 0) llm_take_period(m, 4, DSE_KDA, DSE_LATENT);
+    if (n < 0 || m->layers > DSE_PATTERN_MAX) return;
+    m->attention.n = m->layers;
+    memset(m->attention.at, DSE_KDA, (size_t)m->layers);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t layer = config_list_number_in(c, linear, full, k);
+        if (layer < 1 || layer > m->layers)
+            config_error(c, linear, "%s: there is no layer %lld", full, (long long)layer);
+        else
+            m->attention.at[layer - 1] = DSE_LATENT;
+    }
+    llm_shorten(&m->attention);
+}
+
+void llm_fill_kimi_linear(struct llm_config *c, struct dse_llm *m)
+{
+    static const char linear[] = "linear_attn_config";
+    struct dse_llm_latent *l = &m->latent;
+    struct dse_llm_states *s = &m->states;
+    m->heads = config_whole(c, "num_attention_heads");
+    config_whole_if(c, "num_key_value_heads");
+    config_whole_if(c, "head_dim");
+    l->q_rank = config_whole_if(c, "q_lora_rank");
+    l->kv_rank = config_whole_or(c, "kv_lora_rank", 512);
+    l->nope_dim = config_whole_or(c, "qk_nope_head_dim", 128);
+    l->rope_dim = config_whole_or(c, "qk_rope_head_dim", 64);
+    l->v_head_dim = config_whole_or(c, "v_head_dim", 128);
+    m->details.output_gate = config_flag(c, "mla_use_output_gate", false) ? DSE_GATE_ELEMENT : DSE_NO_GATE;
+    s->state_value_heads = s->state_key_heads = config_whole_in(c, linear, "num_heads", 32);
+    s->state_value_dim = s->state_key_dim = config_whole_in(c, linear, "head_dim", 128);
+    s->conv_kernel = config_whole_in(c, linear, "short_conv_kernel_size", 4);
+    s->state_full_gate = config_flag_in(c, linear, "use_full_rank_gate");
+    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
+    m->moe.shared_ffn = config_whole_or(c, "num_shared_experts", 1) * m->moe.expert_ffn;
+    m->moe.expert_latent = config_whole_if(c, "routed_expert_hidden_size");
+    m->moe.router_bias = 1;
+    llm_take_dense_first(c, m, 1);
+    llm_take_dense(c, m, "intermediate_size");
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+    take_kda_layers(c, m);
+    if (config_whole_if(c, "attn_res_block_size") > 0)
+        config_cannot(c, "attn_res_block_size", NULL, "attn_res_block_size: residuals over blocks of layers are not counted");
+}
+
 /* MiniMax-M3: grouped queries attend to blocks of positions that an indexer chooses, in the layers that sparse_attention_config, or
  * layer_types, says. */
 void llm_fill_minimax_m3(struct llm_config *c, struct dse_llm *m)

@@ -155,3 +155,60 @@ void llm_fill_ernie_moe(struct llm_config *c, struct dse_llm *m)
         m->feed_forward.at[i] = i >= first && i <= last && (i + 1) % every == 0 ? DSE_FFN_EXPERTS : DSE_FFN_DENSE;
     llm_shorten(&m->feed_forward);
 }
+
+/* InternLM 2 and 3: as Llama, with keys of their own for biases. */
+void llm_fill_internlm(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    const bool all = config_flag(c, "bias", false);
+    m->details.qkv_bias = config_has(c, "qkv_bias") ? config_flag(c, "qkv_bias", false) : all;
+    m->details.output_bias = all;
+    if (all) config_cannot(c, "bias", NULL, "bias: biases of the feed-forward network are not counted");
+}
+
+/* Llama 3.2 with images: layers of cross attention are skipped where there is no image, and are no layers here. */
+void llm_fill_mllama(struct llm_config *c, struct dse_llm *m)
+{
+    const int64_t cross = config_list(c, "cross_attention_layers");
+    take_dense_llama(c, m);
+    if (cross <= 0) return;
+    m->layers -= cross;
+    config_note(c, "%lld layers of cross attention are left out: decoding a text without images skips them", (long long)cross);
+}
+
+/* Hunyuan: use_cla shares keys and values between so many layers. */
+static void check_cla(struct llm_config *c)
+{
+    config_has(c, "cla_share_factor");
+    if (config_flag(c, "use_cla", false))
+        config_cannot(c, "use_cla", NULL, "use_cla: keys and values shared between layers are not known");
+}
+
+void llm_fill_hunyuan(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+    if (config_flag(c, "use_qk_norm", true)) m->details.qk_norm = DSE_QK_NORM_HEAD;
+    check_cla(c);
+}
+
+/* A number, or a list of the same number for all layers. */
+static int64_t whole_of_all(struct llm_config *c, const char *key, int64_t otherwise)
+{
+    if (!config_has(c, key) || config_is_number(c, key)) return config_whole_or(c, key, otherwise);
+    const int64_t n = config_list(c, key), first = config_list_number(c, key, 0);
+    for (int64_t i = 0; i < n; i++)
+        if (config_list_number(c, key, i) != first) config_error(c, key, "%s: layers of unequal numbers are not known", key);
+    return first > 0 ? first : 0;
+}
+
+void llm_fill_hunyuan_moe(struct llm_config *c, struct dse_llm *m)
+{
+    llm_fill_hunyuan(c, m);
+    m->moe.experts = whole_of_all(c, "num_experts", 1);
+    m->moe.experts_active = whole_of_all(c, "moe_topk", 1);
+    m->moe.expert_ffn = whole_of_all(c, "moe_intermediate_size", m->ffn);
+    m->moe.shared_ffn = config_flag(c, "use_mixed_mlp_moe", false) ? whole_of_all(c, "num_shared_expert", 1) * m->ffn : 0;
+    m->dense_layers = config_whole_if(c, "moe_layer_num_skipped");
+    if (m->dense_layers == 0) m->ffn = 0;
+}

@@ -54,6 +54,7 @@ void llm_make_kinds(struct llm_config *c, struct dse_llm *m, const struct llm_va
 /* Architectures with kinds of layers of their own (llm_kind_rules.c). */
 void llm_fill_mimo_v2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_minimax_m3(struct llm_config *c, struct dse_llm *m);
+void llm_fill_kimi_linear(struct llm_config *c, struct dse_llm *m);
 void llm_fill_laguna(struct llm_config *c, struct dse_llm *m);
 void llm_fill_step3(struct llm_config *c, struct dse_llm *m);
 void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m);
@@ -72,7 +73,16 @@ void llm_fill_phimoe(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gpt_neox(struct llm_config *c, struct dse_llm *m);
 void llm_fill_falcon(struct llm_config *c, struct dse_llm *m);
 
+void llm_fill_cohere(struct llm_config *c, struct dse_llm *m);
+void llm_fill_stablelm(struct llm_config *c, struct dse_llm *m);
+void llm_fill_chatglm(struct llm_config *c, struct dse_llm *m);
+void llm_fill_nemotron(struct llm_config *c, struct dse_llm *m);
+
 /* Variations of others (llm_more_rules.c). */
+void llm_fill_internlm(struct llm_config *c, struct dse_llm *m);
+void llm_fill_mllama(struct llm_config *c, struct dse_llm *m);
+void llm_fill_hunyuan(struct llm_config *c, struct dse_llm *m);
+void llm_fill_hunyuan_moe(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gemma(struct llm_config *c, struct dse_llm *m);
 void llm_fill_olmo2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_olmo3(struct llm_config *c, struct dse_llm *m);

@@ -1,6 +1,7 @@
 /* Why rows changed: points evaluated again with one group of inputs swapped at a time (diff.h). */
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config/catalog_kinds.h"
 #include "diff/source.h"
 #include "dse_config.h"
 
@@ -61,7 +62,7 @@ static bool same_entry(const struct causes *c, const struct field *ref, const st
             !(fields->fields[i].type == DSE_TYPE_F64 && isnan(field_number(&fields->fields[i], a)) &&
               isnan(field_number(&fields->fields[i], b))))
             return false;
-    return true;
+    return ref->kind != DSE_KIND_LLM || catalog_same_kinds((const void *)a, (const void *)b);
 }
 
 static bool same_value(const struct causes *c, size_t i)

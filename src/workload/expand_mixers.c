@@ -268,7 +268,8 @@ static void latent(struct expansion *x, size_t first)
     if (layers == 0) return;
     if (m->q_rank > 0) expand_linear(x, DSE_ROLE_QUERY_DOWN, layers, x->rows, x->llm->hidden, m->q_rank);
     expand_linear(x, DSE_ROLE_QUERY_UP, layers, x->rows, m->q_rank > 0 ? m->q_rank : x->llm->hidden, heads * key);
-    expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim)->kv_write_bytes =
+    const int64_t gate = k->shape.details.output_gate ? heads * m->v_head_dim : 0;
+    expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim + gate)->kv_write_bytes =
         (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
     if (llm_has_indexer(k->attention)) index_of(x, k, layers);
     const int n = sequences_of(x, some);
@@ -317,6 +318,7 @@ static double state_scalars(const struct expansion *x, const struct dse_llm_stat
     const double state = (double)s->ssm_state, shared = 2 * (double)(s->ssm_groups * s->ssm_state) / t;
     switch (mixer) {
     case DSE_DELTA: return OPS_SILU * (2 * keys + values) + OPS_NORM * (2 * keys + values) + OPS_GATED * values;
+    case DSE_KDA: return OPS_SILU * 3 * values + OPS_NORM * 3 * values + OPS_GATED * values + OPS_SILU * values;
     case DSE_LIGHTNING: return 3 * OPS_SILU * values + OPS_NORM * values + OPS_GATED * values;
     case DSE_MAMBA: return (OPS_SILU + OPS_SOFTMAX) * inner + 2 * inner * state + OPS_GATED * inner;
     case DSE_CONVOLUTION: return 2 * (double)x->llm->hidden / t; /* two gates */

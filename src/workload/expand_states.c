@@ -18,6 +18,9 @@ static struct shape shape_of(const struct expansion *x, const struct dse_llm_sta
     switch (mixer) {
     case DSE_DELTA:
         return (struct shape){2 * keys + 2 * values + 2 * heads, values, values * s->state_key_dim, 2 * keys + values, 3};
+    case DSE_KDA:
+        return (struct shape){llm_kda_projected(s, heads), values, values * s->state_key_dim, 2 * heads * s->state_key_dim + values,
+                              3};
     case DSE_LIGHTNING: return (struct shape){4 * values, values, values * s->state_key_dim, 0, 2};
     case DSE_MAMBA: return (struct shape){2 * inner, inner, inner * s->ssm_state, inner, 2};
     case DSE_MAMBA2:
@@ -53,13 +56,16 @@ static void add_recurrences(struct expansion *x, const struct dse_layer_kind *k,
         expand_linear(x, DSE_ROLE_STATE_PARAMETERS, layers, x->rows, s.given, of->ssm_dt_rank + 2 * of->ssm_state);
         expand_linear(x, DSE_ROLE_STATE_STEPS, layers, x->rows, of->ssm_dt_rank, s.given);
     }
+    if (mixer == DSE_KDA) /* decays and the gate, from their rank to their width */
+        expand_linear(x, DSE_ROLE_STATE_STEPS, layers, x->rows, of->state_value_dim,
+                      llm_kda_raised(of, expand_share(of->state_value_heads, x->tensor)));
     recurrence(x, &s, of->conv_kernel, layers);
     expand_linear(x, DSE_ROLE_STATE_OUTPUT, layers, x->rows, s.given, x->llm->hidden);
 }
 
 void expand_recurrences(struct expansion *x)
 {
-    static const enum dse_mixer mixers[] = {DSE_DELTA, DSE_LIGHTNING, DSE_MAMBA, DSE_MAMBA2, DSE_CONVOLUTION};
+    static const enum dse_mixer mixers[] = {DSE_DELTA, DSE_KDA, DSE_LIGHTNING, DSE_MAMBA, DSE_MAMBA2, DSE_CONVOLUTION};
     const struct dse_llm *llm = x->llm;
     for (size_t m = 0; m < sizeof mixers / sizeof *mixers; m++)
         for (size_t i = 0; i < llm->n_kinds; i++) {

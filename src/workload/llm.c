@@ -11,8 +11,8 @@
 #include <string.h>
 
 const char *const dse_mixer_names[] = {
-    "full",  "window",    "chunk", "full-top-k", "latent",      "latent-top-k", "latent-top-k-shared",
-    "delta", "lightning", "mamba", "mamba-2",    "convolution", "none",         NULL};
+    "full",  "window",  "chunk",       "full-top-k", "latent", "latent-top-k", "latent-top-k-shared", "delta", "kda", "lightning",
+    "mamba", "mamba-2", "convolution", "none",       NULL};
 _Static_assert(sizeof dse_mixer_names / sizeof *dse_mixer_names == DSE_MIXERS + 1, "every mixer has a name");
 const char *const dse_feed_forward_names[] = {"dense", "experts", "none", NULL};
 _Static_assert(sizeof dse_feed_forward_names / sizeof *dse_feed_forward_names == DSE_FEED_FORWARDS + 1, "every network has a name");
@@ -87,6 +87,7 @@ static const struct dse_param states[] = {
     DSE_PARAM_I64(struct dse_llm_states, state_key_dim, 1, WIDTH_MAX, "linear attention: elements of a key", ""),
     DSE_PARAM_I64(struct dse_llm_states, state_value_heads, 1, HEADS_MAX, "linear attention: value heads, each with a state", ""),
     DSE_PARAM_I64(struct dse_llm_states, state_value_dim, 1, WIDTH_MAX, "linear attention: elements of a value", ""),
+    DSE_PARAM_ENUM(struct dse_llm_states, state_full_gate, no_yes, "kda: the output gate is one matrix", ""),
     DSE_PARAM_I64(struct dse_llm_states, conv_kernel, 2, 64, "taps of the short convolution", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_inner, 1, WIDTH_MAX, "Mamba: inner width", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_heads, 1, HEADS_MAX, "Mamba-2: heads", ""),
@@ -301,6 +302,8 @@ static const char *check_mixer(const struct dse_layer_shape *of, int32_t mixer)
         return linear && s->state_key_heads > 0 && s->conv_kernel > 0
                    ? NULL
                    : "delta needs state_key_heads, state_key_dim, state_value_heads, state_value_dim and conv_kernel";
+    case DSE_KDA:
+        return linear && s->conv_kernel > 0 ? NULL : "kda needs state_key_dim, state_value_heads, state_value_dim and conv_kernel";
     case DSE_LIGHTNING: return linear ? NULL : "lightning needs state_key_dim, state_value_heads and state_value_dim";
     case DSE_MAMBA:
         return s->ssm_inner > 0 && s->ssm_state > 0 && s->ssm_dt_rank > 0 && s->conv_kernel > 0
@@ -396,9 +399,10 @@ static bool same_sizes(const struct dse_llm_experts *a, const struct dse_llm_exp
 static bool same_recurrence(const struct dse_llm_states *a, const struct dse_llm_states *b)
 {
     return a->state_key_heads == b->state_key_heads && a->state_key_dim == b->state_key_dim &&
-           a->state_value_heads == b->state_value_heads && a->state_value_dim == b->state_value_dim &&
-           a->conv_kernel == b->conv_kernel && a->ssm_inner == b->ssm_inner && a->ssm_heads == b->ssm_heads &&
-           a->ssm_state == b->ssm_state && a->ssm_groups == b->ssm_groups && a->ssm_dt_rank == b->ssm_dt_rank;
+           a->state_value_heads == b->state_value_heads && a->state_full_gate == b->state_full_gate &&
+           a->state_value_dim == b->state_value_dim && a->conv_kernel == b->conv_kernel && a->ssm_inner == b->ssm_inner &&
+           a->ssm_heads == b->ssm_heads && a->ssm_state == b->ssm_state && a->ssm_groups == b->ssm_groups &&
+           a->ssm_dt_rank == b->ssm_dt_rank;
 }
 
 static bool same_latent(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
@@ -470,6 +474,7 @@ static const char *const unlike_measured[DSE_MIXERS] = {
     [DSE_LATENT_TOPK] = "quality was not measured with an indexer" NOT_CARRIED,
     [DSE_LATENT_SHARED] = "quality was not measured with an indexer" NOT_CARRIED,
     [DSE_DELTA] = "quality was not measured with recurrent layers" NOT_CARRIED,
+    [DSE_KDA] = "quality was not measured with recurrent layers" NOT_CARRIED,
     [DSE_LIGHTNING] = "quality was not measured with recurrent layers" NOT_CARRIED,
     [DSE_MAMBA] = "quality was not measured with recurrent layers" NOT_CARRIED,
     [DSE_CONVOLUTION] = "quality was not measured with convolutions" NOT_CARRIED,

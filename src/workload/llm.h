@@ -18,7 +18,8 @@ static inline bool llm_has_indexer(int32_t mixer)
 
 static inline bool llm_is_recurrent(int32_t mixer)
 {
-    return mixer == DSE_DELTA || mixer == DSE_LIGHTNING || mixer == DSE_MAMBA || mixer == DSE_MAMBA2 || mixer == DSE_CONVOLUTION;
+    return mixer == DSE_DELTA || mixer == DSE_KDA || mixer == DSE_LIGHTNING || mixer == DSE_MAMBA || mixer == DSE_MAMBA2 ||
+           mixer == DSE_CONVOLUTION;
 }
 
 /* The recurrence of a kind, whether it is all that mixes or stands beside attention; DSE_NO_MIXER: none. */
@@ -36,6 +37,18 @@ static inline int64_t llm_value_dim(const struct dse_layer_shape *s)
 static inline int64_t llm_gate(const struct dse_layer_shape *s, int64_t heads)
 {
     return s->details.output_gate == DSE_NO_GATE ? 0 : s->details.output_gate == DSE_GATE_HEAD ? heads : heads * llm_value_dim(s);
+}
+
+/* Kimi delta attention: columns made of the hidden state at once, which end in the low rank of decays and gate; and those made of
+ * that rank. Of `heads` heads. */
+static inline int64_t llm_kda_projected(const struct dse_llm_states *s, int64_t heads)
+{
+    const int64_t values = heads * s->state_value_dim, keys = heads * s->state_key_dim;
+    return 2 * keys + values + heads + s->state_value_dim + (s->state_full_gate ? values : s->state_value_dim);
+}
+static inline int64_t llm_kda_raised(const struct dse_llm_states *s, int64_t heads)
+{
+    return heads * s->state_key_dim + (s->state_full_gate ? 0 : heads * s->state_value_dim);
 }
 
 /* Positions that a query sees at most; 0: all of them. */

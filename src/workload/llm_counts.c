@@ -49,8 +49,9 @@ static struct part latent_attention(const struct dse_llm *llm, const struct dse_
 {
     const struct dse_llm_latent *m = &s->latent;
     const int64_t key = m->nope_dim + m->rope_dim;
-    struct part p = {.matrices = llm->hidden * (m->kv_rank + m->rope_dim) + m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) +
-                                 s->heads * m->v_head_dim * llm->hidden,
+    const int64_t gate = s->details.output_gate ? s->heads * m->v_head_dim : 0;
+    struct part p = {.matrices = llm->hidden * (m->kv_rank + m->rope_dim + gate) +
+                                 m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) + s->heads * m->v_head_dim * llm->hidden,
                      .small = m->kv_rank};
     p.matrices += m->q_rank ? llm->hidden * m->q_rank + m->q_rank * s->heads * key : llm->hidden * s->heads * key;
     p.small += m->q_rank;
@@ -66,6 +67,14 @@ static struct part delta_rule(const struct dse_llm *llm, const struct dse_llm_st
     const int64_t keys = s->state_key_heads * s->state_key_dim, values = s->state_value_heads * s->state_value_dim;
     return (struct part){.matrices = llm->hidden * (2 * keys + 2 * values + 2 * s->state_value_heads) + values * llm->hidden,
                          .small = (2 * keys + values) * s->conv_kernel + 2 * s->state_value_heads + s->state_value_dim};
+}
+
+static struct part kda(const struct dse_llm *llm, const struct dse_llm_states *s) /* decays, their bias, convolutions; a norm */
+{
+    const int64_t heads = s->state_value_heads, keys = heads * s->state_key_dim, values = heads * s->state_value_dim;
+    return (struct part){.matrices = llm->hidden * llm_kda_projected(s, heads) + s->state_value_dim * llm_kda_raised(s, heads) +
+                                     values * llm->hidden,
+                         .small = (2 * keys + values) * s->conv_kernel + heads + keys + s->state_value_dim};
 }
 
 static struct part lightning(const struct dse_llm *llm, const struct dse_llm_states *s) /* q, k, v and the gate; a norm */
@@ -105,6 +114,7 @@ static struct part mixer_part(const struct dse_llm *llm, const struct dse_layer_
     case DSE_LATENT_SHARED: return latent_attention(llm, s, false);
     case DSE_LATENT_TOPK: return latent_attention(llm, s, true);
     case DSE_DELTA: return delta_rule(llm, &s->states);
+    case DSE_KDA: return kda(llm, &s->states);
     case DSE_LIGHTNING: return lightning(llm, &s->states);
     case DSE_MAMBA: return mamba(llm, &s->states);
     case DSE_MAMBA2: return mamba2(llm, &s->states);
@@ -167,6 +177,9 @@ static int64_t state_of(const struct dse_llm *llm, const struct dse_layer_kind *
     case DSE_DELTA:
         *ret_channels = 2 * s->state_key_heads * s->state_key_dim + s->state_value_heads * s->state_value_dim;
         return s->state_value_heads * s->state_key_dim * s->state_value_dim;
+    case DSE_KDA:
+        *ret_channels = s->state_value_heads * (2 * s->state_key_dim + s->state_value_dim);
+        return s->state_value_heads * s->state_key_dim * s->state_value_dim;
     case DSE_LIGHTNING: return s->state_value_heads * s->state_key_dim * s->state_value_dim;
     case DSE_MAMBA: *ret_channels = s->ssm_inner; return s->ssm_inner * s->ssm_state;
     case DSE_MAMBA2: *ret_channels = s->ssm_inner + 2 * s->ssm_groups * s->ssm_state; return s->ssm_inner * s->ssm_state;
@@ -179,7 +192,8 @@ static int64_t state_of(const struct dse_llm *llm, const struct dse_layer_kind *
 static int64_t recurrence_macs(const struct dse_llm *llm, const struct dse_layer_kind *k)
 {
     int64_t channels, state = state_of(llm, k, &channels);
-    return (llm_recurrence(k) == DSE_DELTA ? 3 : 2) * state + channels * k->shape.states.conv_kernel;
+    const bool delta = llm_recurrence(k) == DSE_DELTA || llm_recurrence(k) == DSE_KDA;
+    return (delta ? 3 : 2) * state + channels * k->shape.states.conv_kernel;
 }
 
 static int64_t attention_macs(const struct dse_layer_kind *k, int64_t context, enum dse_latent_form form)

@@ -142,6 +142,49 @@ static const struct sample samples[] = {
      "\"num_attention_heads\":8,\"num_hidden_layers\":36,\"num_key_value_heads\":2,\"tie_word_embeddings\":false,"
      "\"vocab_size\":32784",
      521411104},
+    {"internlm2_5-7b",
+     "\"bias\":false,\"hidden_size\":4096,\"intermediate_size\":14336,\"max_position_embeddings\":32768,"
+     "\"model_type\":\"internlm2\",\"num_attention_heads\":32,\"num_hidden_layers\":32,\"num_key_value_heads\":8,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":92544",
+     7737708544},
+    {"c4ai-command-r-v01",
+     "\"attention_bias\":false,\"hidden_size\":8192,\"intermediate_size\":22528,\"max_position_embeddings\":8192,"
+     "\"model_type\":\"cohere\",\"num_attention_heads\":64,\"num_hidden_layers\":40,\"num_key_value_heads\":64,"
+     "\"vocab_size\":256000",
+     34980831232},
+    {"chatglm3-6b",
+     "\"model_type\":\"chatglm\",\"add_bias_linear\":false,\"add_qkv_bias\":true,\"ffn_hidden_size\":13696,"
+     "\"hidden_size\":4096,\"kv_channels\":128,\"multi_query_attention\":true,\"multi_query_group_num\":2,"
+     "\"num_attention_heads\":32,\"padded_vocab_size\":65024,\"seq_length\":8192,\"num_layers\":28,"
+     "\"vocab_size\":65024,\"tie_word_embeddings\":false",
+     6243584000},
+    {"glm-4-9b-chat",
+     "\"model_type\":\"chatglm\",\"add_bias_linear\":false,\"add_qkv_bias\":true,\"ffn_hidden_size\":13696,"
+     "\"hidden_size\":4096,\"kv_channels\":128,\"multi_query_attention\":true,\"multi_query_group_num\":2,"
+     "\"num_attention_heads\":32,\"padded_vocab_size\":151552,\"seq_length\":131072,\"num_layers\":40,"
+     "\"vocab_size\":151552,\"tie_word_embeddings\":false",
+     9399951360},
+    {"stablelm-2-1_6b",
+     "\"model_type\":\"stablelm\",\"hidden_size\":2048,\"intermediate_size\":5632,\"max_position_embeddings\":4096,"
+     "\"num_attention_heads\":32,\"num_hidden_layers\":24,\"num_key_value_heads\":32,\"tie_word_embeddings\":false,"
+     "\"use_qkv_bias\":true,\"vocab_size\":100352",
+     1644515328},
+    {"Hunyuan-A13B",
+     "\"model_type\":\"hunyuan_v1_moe\",\"attention_bias\":false,\"head_dim\":128,\"hidden_size\":4096,"
+     "\"intermediate_size\":3072,\"max_position_embeddings\":32768,\"mlp_bias\":false,\"moe_intermediate_size\":3072,"
+     "\"moe_topk\":8,\"num_attention_heads\":32,\"num_experts\":64,\"num_hidden_layers\":32,\"num_key_value_heads\":8,"
+     "\"num_shared_expert\":1,\"moe_layer_num_skipped\":0,\"use_mixed_mlp_moe\":true,\"use_qk_norm\":true,"
+     "\"use_cla\":false,\"tie_word_embeddings\":true,\"vocab_size\":128167",
+     80393183232},
+    {"Kimi-Linear-48B-A3B",
+     "\"model_type\":\"kimi_linear\",\"first_k_dense_replace\":1,\"head_dim\":72,\"hidden_size\":2304,"
+     "\"intermediate_size\":9216,\"kv_lora_rank\":512,\"linear_attn_config\":{\"full_attn_layers\":[4,8,12,16,20,24,"
+     "27],\"head_dim\":128,\"kda_layers\":[1,2,3,5,6,7,9,10,11,13,14,15,17,18,19,21,22,23,25,26],\"num_heads\":32,"
+     "\"short_conv_kernel_size\":4},\"model_max_length\":1048576,\"moe_intermediate_size\":1024,\"moe_layer_freq\":1,"
+     "\"num_attention_heads\":32,\"num_experts\":256,\"num_experts_per_token\":8,\"num_hidden_layers\":27,"
+     "\"num_key_value_heads\":32,\"num_nextn_predict_layers\":0,\"num_shared_experts\":1,\"qk_nope_head_dim\":128,"
+     "\"qk_rope_head_dim\":64,\"tie_word_embeddings\":false,\"v_head_dim\":128,\"vocab_size\":163840",
+     49122681728},
 };
 
 /* Forty layers, the sixth of every ten attention. */
