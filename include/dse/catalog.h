@@ -18,10 +18,11 @@ enum dse_mixer {
     DSE_LATENT,        /* latent attention (MLA): one latent vector a position, shared by all heads */
     DSE_LATENT_TOPK,   /* the same over the index_topk positions that an indexer chooses (DeepSeek-V3.2) */
     DSE_LATENT_SHARED, /* the same over those that the nearest layer with an indexer before it chose (GLM-5.2) */
-    DSE_DELTA,         /* gated delta rule (Qwen3-Next): a state of key x value elements a value head */
-    DSE_KDA,           /* Kimi delta attention: the same, with a decay for each channel of a key, of a low rank */
-    DSE_LIGHTNING,     /* lightning attention (MiniMax-Text-01): the same state, without the delta */
-    DSE_MAMBA,         /* Mamba-1 */
+    DSE_COMPRESSED, /* one key, which is the value, too, for all heads: to a window, and to positions made into one (DeepSeek-V4) */
+    DSE_DELTA,      /* gated delta rule (Qwen3-Next): a state of key x value elements a value head */
+    DSE_KDA,        /* Kimi delta attention: the same, with a decay for each channel of a key, of a low rank */
+    DSE_LIGHTNING,  /* lightning attention (MiniMax-Text-01): the same state, without the delta */
+    DSE_MAMBA,      /* Mamba-1 */
     DSE_MAMBA2,
     DSE_CONVOLUTION, /* a short convolution between gates (LFM2): its last inputs are all that it keeps */
     DSE_NO_MIXER,    /* a layer that is a feed-forward network alone (Nemotron-H) */
@@ -61,6 +62,15 @@ struct dse_llm_latent {
     int64_t kv_rank;                        /* width of the latent that is kept; beside it rope_dim elements */
     int64_t nope_dim, rope_dim, v_head_dim; /* of a head, once expanded */
     int64_t index_heads, index_dim, index_topk;
+};
+
+/* Compressed attention (DeepSeek-V4): `compress_ratio` positions behind each other become one key, which is its value, too. A query
+ * sees a window, and of these all, or the index_topk that an indexer chooses. Queries have a rank (q_rank), and so has the output,
+ * in groups of heads. */
+struct dse_llm_compression {
+    int64_t compress_ratio;             /* 0: the window alone */
+    int64_t compress_width;             /* keys of each position that are mixed into one: 2 where blocks overlap, else 1 */
+    int64_t output_groups, output_rank; /* of the output projection */
 };
 
 struct dse_llm_experts {
@@ -105,6 +115,7 @@ struct dse_layer_cache {
     struct dse_layer_cache cache; \
     struct dse_llm_details details; \
     struct dse_llm_latent latent; \
+    struct dse_llm_compression compression; \
     struct dse_llm_experts moe; \
     struct dse_llm_states states;
 struct dse_layer_shape {
@@ -140,6 +151,7 @@ struct dse_llm {
         };
     };
     struct dse_llm_layer_inputs inputs;
+    int64_t residual_streams; /* that hyper-connections mix before and behind each sublayer; 0: one, without them */
     int64_t vocab;
     int64_t embedding_tables; /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
     int64_t max_context;      /* longest context it was trained or extended for */

@@ -117,6 +117,9 @@ enum dse_op_role {
     DSE_ROLE_LATENT_UP,   /* expanded: cached latents to keys and values of all heads */
     DSE_ROLE_ABSORB_QUERIES,
     DSE_ROLE_ABSORB_VALUES, /* absorbed: queries into the latent space, and sums of latents out of it */
+    /* Compressed attention. */
+    DSE_ROLE_COMPRESS,    /* the hidden state to what blocks of positions become */
+    DSE_ROLE_OUTPUT_DOWN, /* a group of heads to its rank */
     /* An indexer: which positions latent attention reads. */
     DSE_ROLE_INDEX_QUERIES,
     DSE_ROLE_INDEX_KEYS,
@@ -139,10 +142,11 @@ enum dse_op_role {
     DSE_ROLE_SHARED_UP,
     DSE_ROLE_SHARED_DOWN, /* of the experts of every token */
     /* The rest. */
-    DSE_ROLE_ELEMENTWISE,     /* norms, rotary embedding, residuals, activation functions of all layers */
-    DSE_ROLE_LAYER_INPUTS,    /* the embedding to the inputs that all layers have of their own */
-    DSE_ROLE_LAYER_INPUT_IN,  /* of a layer: its output to the width of its input */
-    DSE_ROLE_LAYER_INPUT_OUT, /* and back */
+    DSE_ROLE_ELEMENTWISE,      /* norms, rotary embedding, residuals, activation functions of all layers */
+    DSE_ROLE_HYPER_CONNECTION, /* how streams of the residual are mixed */
+    DSE_ROLE_LAYER_INPUTS,     /* the embedding to the inputs that all layers have of their own */
+    DSE_ROLE_LAYER_INPUT_IN,   /* of a layer: its output to the width of its input */
+    DSE_ROLE_LAYER_INPUT_OUT,  /* and back */
     DSE_ROLE_OUTPUT_HEAD,
     DSE_ROLE_HEAD_LAYER, /* of heads that draft: the hidden layer before their output head */
     DSE_ROLE_JOIN,       /* of a layer that drafts: the last hidden state and the new token become one input */

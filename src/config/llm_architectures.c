@@ -371,6 +371,11 @@ static const struct architecture architectures[] = {
     {"deepseek_v2", llm_fill_latent, {.context = 2048}, KEYS_OF_LATENT},
     {"deepseek_v3", llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
     {"deepseek_v32", llm_fill_latent, {0}, KEYS_OF_LATENT},
+    {"deepseek_v4",
+     llm_fill_deepseek_v4,
+     {.context = 1048576},
+     KEYS_OF_LATENT "compress_rope_theta compress_rates expert_dtype hc_eps hc_sinkhorn_iters qk_rope_head_dim mlp_layer_types "
+                    "compress_ratios attention_bias=false "},
     {"glm4_moe_lite", llm_fill_latent, {0}, KEYS_OF_LATENT},
     {"glm_moe_dsa", llm_fill_latent, {0}, KEYS_OF_LATENT},
     {"kimi_k2", llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},

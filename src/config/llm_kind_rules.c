@@ -256,6 +256,80 @@ void llm_fill_gemma4(struct llm_config *c, struct dse_llm *m)
     if (c->ok) llm_make_kinds(c, m, variants, of);
 }
 
+/* ---- compressed attention --------------------------------------------------------------------------------------------------- */
+
+enum { SLIDING, SPARSE, HEAVY, COMPRESSED };
+
+/* Which of the three a layer is: 0, 4 or 128 positions that become one, or a word. -1: neither. */
+static int compression_of(struct llm_config *c, int64_t layer)
+{
+    static const char *const words[] = {"sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"};
+    const char *word = config_has(c, "layer_types") ? config_list_word(c, "layer_types", layer) : NULL;
+    for (int i = 0; word && i < COMPRESSED; i++)
+        if (strcmp(word, words[i]) == 0) return i;
+    if (config_has(c, "layer_types")) return -1;
+    const int64_t ratio = config_list_number(c, "compress_ratios", layer);
+    return ratio == 0 ? SLIDING : ratio == 4 ? SPARSE : ratio == 128 ? HEAVY : -1;
+}
+
+/* The first num_hash_layers layers choose experts by the token: no bias corrects the choice. */
+static void take_hash_layers(struct llm_config *c, struct dse_llm *m, const struct llm_variant variants[COMPRESSED],
+                             const uint8_t of[DSE_PATTERN_MAX])
+{
+    struct llm_variant all[2 * COMPRESSED];
+    uint8_t with_hash[DSE_PATTERN_MAX];
+    static const char *const names[COMPRESSED] = {"window-hash", "sparse-hash", "heavy-hash"};
+    const int64_t hashed = config_whole_or(c, "num_hash_layers", 3);
+    for (int i = 0; i < COMPRESSED; i++) {
+        all[i] = all[COMPRESSED + i] = variants[i];
+        all[COMPRESSED + i].name = names[i];
+        all[COMPRESSED + i].shape.moe.router_bias = 0;
+    }
+    for (int64_t i = 0; i < m->layers; i++) with_hash[i] = (uint8_t)(of[i] + (i < hashed ? COMPRESSED : 0));
+    llm_make_kinds(c, m, all, with_hash);
+}
+
+/* DeepSeek-V4: a window, and of what lies before it every 4 positions as one, which an indexer chooses among, or every 128. */
+void llm_fill_deepseek_v4(struct llm_config *c, struct dse_llm *m)
+{
+    struct llm_variant variants[COMPRESSED];
+    uint8_t of[DSE_PATTERN_MAX] = {0};
+    m->heads = config_whole(c, "num_attention_heads");
+    m->kv_heads = 1;
+    config_whole_if(c, "num_key_value_heads");
+    m->head_dim = config_whole_or(c, "head_dim", 512);
+    m->attention_window = config_whole_or(c, "sliding_window", 128);
+    m->details.attention_sinks = 1;
+    m->latent.q_rank = config_whole(c, "q_lora_rank");
+    m->compression = (struct dse_llm_compression){.output_groups = config_whole_or(c, "o_groups", 8),
+                                                  .output_rank = config_whole_or(c, "o_lora_rank", 1024)};
+    m->residual_streams = config_whole_or(c, "hc_mult", 4);
+    llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
+    m->moe.shared_ffn = config_whole_or(c, "n_shared_experts", 1) * m->moe.expert_ffn;
+    m->moe.router_bias = 1;
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+    static const char *const names[COMPRESSED] = {"window", "sparse", "heavy"};
+    for (int i = 0; i < COMPRESSED; i++) variants[i] = (struct llm_variant){names[i], DSE_COMPRESSED, DSE_NO_MIXER, m->shape};
+    struct dse_layer_shape *sparse = &variants[SPARSE].shape, *heavy = &variants[HEAVY].shape;
+    sparse->compression.compress_ratio = config_whole_or(c, "compress_rate_csa", 4);
+    sparse->compression.compress_width = 2;
+    sparse->latent.index_heads = config_whole_or(c, "index_n_heads", 64);
+    sparse->latent.index_dim = config_whole_or(c, "index_head_dim", 128);
+    sparse->latent.index_topk = config_whole_or(c, "index_topk", 512);
+    heavy->compression.compress_ratio = config_whole_or(c, "compress_rate_hca", 128);
+    heavy->compression.compress_width = 1;
+    const char *key = config_has(c, "layer_types") ? "layer_types" : "compress_ratios";
+    const int64_t n = config_list(c, key); /* there may be more: of the layers that draft */
+    if (n < m->layers) config_error(c, key, "%s has %lld entries for %lld layers", key, (long long)n, (long long)m->layers);
+    for (int64_t i = 0; c->ok && i < m->layers; i++) {
+        const int kind = compression_of(c, i);
+        if (kind < 0)
+            config_error(c, key, "%s: layer %lld is of no kind that %s is known to have", key, (long long)i, c->model_type);
+        of[i] = (uint8_t)(kind < 0 ? 0 : kind);
+    }
+    if (c->ok) take_hash_layers(c, m, variants, of);
+}
+
 /* ---- attention and a recurrence side by side -------------------------------------------------------------------------------- */
 
 void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m)
@@ -300,11 +374,15 @@ static int64_t width_of(const struct dse_llm *m, double multiple)
 /* One entry of block_configs: attention, with so many query heads a KV head, or none; a network, or none. */
 static bool take_block(struct llm_config *c, const struct dse_llm *m, int64_t layer, struct llm_variant *v, int32_t *ret_network)
 {
+    enum { WIDEST = 1000 };
     static const char key[] = "block_configs";
     const struct llm_block b = config_block(c, key, layer);
     *v = (struct llm_variant){NULL, b.has_attention ? DSE_FULL : DSE_NO_MIXER, DSE_NO_MIXER, m->shape};
     *ret_network = b.has_network ? DSE_FFN_DENSE : DSE_NO_FFN;
     if (b.is_linear) return config_cannot(c, key, NULL, "%s: a linear layer instead of attention or a network is not counted", key);
+    if (b.has_network && !(b.ffn_mult > 0 && b.ffn_mult < WIDEST))
+        return config_error(c, key, "%s: ffn_mult of layer %lld: a number above 0 and below %d is needed", key, (long long)layer,
+                            WIDEST);
     if (b.has_attention && (b.heads_in_group < 1 || m->heads % b.heads_in_group != 0))
         return config_error(c, key, "%s: n_heads_in_group of layer %lld does not divide the heads", key, (long long)layer);
     if (b.has_attention) v->shape.kv_heads = m->heads / b.heads_in_group;

@@ -57,6 +57,7 @@ void llm_fill_minimax_m3(struct llm_config *c, struct dse_llm *m);
 void llm_fill_kimi_linear(struct llm_config *c, struct dse_llm *m);
 void llm_fill_laguna(struct llm_config *c, struct dse_llm *m);
 void llm_fill_step3(struct llm_config *c, struct dse_llm *m);
+void llm_fill_deepseek_v4(struct llm_config *c, struct dse_llm *m);
 void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m);
 void llm_fill_nemotron_nas(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gemma4(struct llm_config *c, struct dse_llm *m);

@@ -225,6 +225,7 @@ void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m)
  * whole number of block_multiple_of, unless block_auto_adjust_ff_dim is false. */
 void llm_fill_lfm2(struct llm_config *c, struct dse_llm *m)
 {
+    enum { WIDEST = 1000 };
     static const struct llm_layer_word words[] = {{"conv", DSE_CONVOLUTION}, {"full_attention", DSE_FULL}, {NULL, DSE_FULL}};
     llm_take_heads(c, m);
     m->details.qk_norm = DSE_QK_NORM_HEAD;
@@ -237,6 +238,10 @@ void llm_fill_lfm2(struct llm_config *c, struct dse_llm *m)
     if (config_flag(c, "block_auto_adjust_ff_dim", true) && by > 0) {
         const double multiplier = config_number_or(c, "block_ffn_dim_multiplier", 1);
         const int64_t two_thirds = 2 * m->ffn / 3;
+        if (!(multiplier > 0 && multiplier < WIDEST))
+            config_error(c, "block_ffn_dim_multiplier", "block_ffn_dim_multiplier: a number above 0 and below %d is needed",
+                         WIDEST);
+        if (!c->ok) return;
         m->ffn = (int64_t)(multiplier * (double)two_thirds);
         m->ffn = (m->ffn + by - 1) / by * by;
     }

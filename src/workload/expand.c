@@ -104,12 +104,24 @@ static void add_layer_inputs(struct expansion *x)
     expand_linear(x, DSE_ROLE_LAYER_INPUT_OUT, layers, x->rows, width, hidden);
 }
 
+/* What mixes the streams of the residual, before and behind each sublayer, and makes one of them at the end. */
+static void add_hyper_connections(struct expansion *x)
+{
+    const int64_t streams = x->llm->residual_streams, width = streams * x->llm->hidden;
+    int64_t layers = 0;
+    for (size_t i = 0; i < x->llm->n_kinds; i++) layers += x->layers[i];
+    if (streams == 0) return;
+    expand_linear(x, DSE_ROLE_HYPER_CONNECTION, 2 * layers, x->rows, width, llm_mixing(streams));
+    expand_linear(x, DSE_ROLE_HYPER_CONNECTION, x->times, x->rows, width, streams);
+}
+
 static void expand_stack(struct expansion *x)
 {
     count_layers(x);
     expand_mixers(x);
     expand_networks(x);
     add_layer_inputs(x);
+    add_hyper_connections(x);
     add_scalars(x);
     add_head(x);
     expand_collectives(x);

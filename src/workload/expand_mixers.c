@@ -203,7 +203,7 @@ static void grouped(struct expansion *x, size_t first)
                                                 .key_bytes = key_bytes,
                                                 .value_bytes = value_bytes,
                                                 .cached_bytes = row};
-            if (shape.layers > 0 && llm_has_indexer(k->attention)) index_of(x, k, shape.layers);
+            if (shape.layers > 0 && llm_has_indexer(k)) index_of(x, k, shape.layers);
             if (shape.layers > 0) add_groups(x, &shape, k);
         }
     expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, all, x->rows, heads * v, llm->hidden);
@@ -271,7 +271,7 @@ static void latent(struct expansion *x, size_t first)
     const int64_t gate = k->shape.details.output_gate ? heads * m->v_head_dim : 0;
     expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim + gate)->kv_write_bytes =
         (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
-    if (llm_has_indexer(k->attention)) index_of(x, k, layers);
+    if (llm_has_indexer(k)) index_of(x, k, layers);
     const int n = sequences_of(x, some);
     for (int i = 0; i < n; i++) {
         const bool prompt = x->w->phase == DSE_PREFILL || (x->chunk > 0 && i == n - 1);
@@ -283,6 +283,109 @@ static void latent(struct expansion *x, size_t first)
     expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, layers, x->rows, heads * m->v_head_dim, x->llm->hidden);
 }
 
+/* ---- compressed attention -------------------------------------------------------------------------------------------------- */
+
+/* Pairs of all queries at 1..n with entries that their positions have become. */
+static double pairs_of_entries(const struct dse_layer_shape *s, int64_t n)
+{
+    const double ratio = (double)s->compression.compress_ratio, most = (double)s->latent.index_topk;
+    const double last = most > 0 && (double)n >= ratio * most ? ratio * most - 1 : (double)n; /* that sees fewer than it may */
+    const double blocks = dse_floor(last / ratio), begun = dse_min(last, ratio - 1);          /* the first block counts at once */
+    const double some = ratio * (blocks - 1) * blocks / 2 + blocks * (last - blocks * ratio + 1) + begun;
+    return some + ((double)n - last) * most;
+}
+
+/* A key for all heads, which is its value, too. */
+static struct dse_attention one_key(const struct expansion *x, const struct dse_layer_kind *k, int64_t layers)
+{
+    const double bytes = (double)k->shape.head_dim * x->kv_bytes;
+    return (struct dse_attention){.projection = -1,
+                                  .layers = layers,
+                                  .heads = heads_of(x, &k->shape),
+                                  .kv_heads = 1,
+                                  .key_dim = k->shape.head_dim,
+                                  .value_dim = k->shape.head_dim,
+                                  .values_in_keys = true,
+                                  .key_bytes = bytes,
+                                  .cached_bytes = bytes};
+}
+
+/* What positions have become, instead of the positions. */
+static void to_entries(const struct dse_layer_shape *s, struct dse_attention *a, bool all)
+{
+    const int64_t n = a->context;
+    a->reach = all ? 0 : s->latent.index_topk;
+    a->kept = llm_compressed(s, n);
+    a->positions = all ? a->kept : llm_compressed_seen(s, n);
+    const struct dse_layer_shape every = {.compression = s->compression};
+    const struct dse_layer_shape *seen = all ? &every : s;
+    a->pairs = pairs_of_entries(seen, n) - pairs_of_entries(seen, n - a->queries);
+    if (a->queries == 1) a->pairs = (double)a->positions;
+}
+
+/* The indexer of compressed attention: entries of its own, of the same blocks. */
+static void index_entries(struct expansion *x, const struct dse_layer_kind *k, int64_t layers, const struct some *some)
+{
+    const struct dse_llm_latent *m = &k->shape.latent;
+    const double bytes = (double)(m->index_dim * DSE_INDEX_BYTES);
+    struct dse_attention a = {.projection = -1,
+                              .is_index = true,
+                              .layers = layers,
+                              .heads = m->index_heads,
+                              .kv_heads = 1,
+                              .key_dim = m->index_dim,
+                              .key_bytes = bytes,
+                              .cached_bytes = bytes};
+    place(x, NULL, some, &a);
+    to_entries(&k->shape, &a, true);
+    add_attention(x, &a);
+}
+
+static void compress(struct expansion *x, const struct dse_layer_kind *k, int64_t layers)
+{
+    const struct dse_llm_latent *m = &k->shape.latent;
+    const struct dse_llm_compression *c = &k->shape.compression;
+    const double entries = (double)x->rows * (double)layers / (double)dse_max_i64(1, c->compress_ratio);
+    if (c->compress_ratio == 0) return;
+    expand_linear(x, DSE_ROLE_COMPRESS, layers, x->rows, x->llm->hidden, 2 * c->compress_width * k->shape.head_dim)
+        ->kv_write_bytes = entries * (double)k->shape.head_dim * x->kv_bytes;
+    if (m->index_topk == 0) return;
+    expand_linear(x, DSE_ROLE_INDEX_QUERIES, layers, x->rows, m->q_rank, m->index_heads * m->index_dim);
+    expand_linear(x, DSE_ROLE_INDEX_KEYS, layers, x->rows, x->llm->hidden, 2 * c->compress_width * m->index_dim + m->index_heads)
+        ->kv_write_bytes = entries * (double)(m->index_dim * DSE_INDEX_BYTES);
+}
+
+/* Kinds with the same compressed attention, of which `first` is the first. */
+static void compressed(struct expansion *x, size_t first)
+{
+    const struct dse_layer_kind *k = &x->llm->kinds[first];
+    const struct dse_layer_shape *s = &k->shape;
+    const struct dse_llm_compression *c = &s->compression;
+    const int64_t heads = heads_of(x, s), groups = expand_share(c->output_groups, x->tensor), hidden = x->llm->hidden;
+    int64_t layers = 0;
+    struct some some[SOME_MAX];
+    for (size_t i = first; i < x->llm->n_kinds; i++) layers += x->llm->kinds[i].same_latent == first ? x->layers[i] : 0;
+    if (layers == 0) return;
+    expand_linear(x, DSE_ROLE_QUERY_DOWN, layers, x->rows, hidden, s->latent.q_rank);
+    expand_linear(x, DSE_ROLE_QUERY_UP, layers, x->rows, s->latent.q_rank, heads * s->head_dim);
+    expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, hidden, s->head_dim)->kv_write_bytes =
+        (double)x->rows * (double)layers * (double)s->head_dim * x->kv_bytes;
+    compress(x, k, layers);
+    const int n = sequences_of(x, some);
+    for (int i = 0; i < n; i++) {
+        struct dse_attention window = one_key(x, k, layers);
+        place(x, k, &some[i], &window);
+        window.kept = dse_min_i64(window.context, s->attention_window);
+        if (s->latent.index_topk > 0) index_entries(x, k, layers, &some[i]);
+        struct dse_attention entries = window;
+        add_attention(x, &window);
+        to_entries(s, &entries, s->latent.index_topk == 0);
+        if (c->compress_ratio > 0) add_attention(x, &entries);
+    }
+    expand_linear(x, DSE_ROLE_OUTPUT_DOWN, layers * groups, x->rows, s->heads / c->output_groups * s->head_dim, c->output_rank);
+    expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, layers, x->rows, groups * c->output_rank, hidden);
+}
+
 void expand_mixers(struct expansion *x)
 {
     static const int32_t latents[] = {DSE_LATENT, DSE_LATENT_TOPK, DSE_LATENT_SHARED};
@@ -292,6 +395,8 @@ void expand_mixers(struct expansion *x)
     for (size_t m = 0; m < sizeof latents / sizeof *latents; m++)
         for (size_t i = 0; i < llm->n_kinds; i++)
             if (llm->kinds[i].same_latent == i && llm->kinds[i].attention == latents[m]) latent(x, i);
+    for (size_t i = 0; i < llm->n_kinds; i++)
+        if (llm->kinds[i].same_latent == i && llm->kinds[i].attention == DSE_COMPRESSED) compressed(x, i);
     expand_recurrences(x);
 }
 
@@ -309,6 +414,12 @@ static double latent_scalars(const struct expansion *x, const struct dse_layer_s
 {
     const struct dse_llm_latent *m = &s->latent;
     return OPS_ROTARY * (double)((heads_of(x, s) + 1) * m->rope_dim) + OPS_NORM * (double)(m->q_rank + m->kv_rank);
+}
+
+static double compressed_scalars(const struct expansion *x, const struct dse_layer_shape *s)
+{
+    const double q = (double)(heads_of(x, s) * s->head_dim), mixed = (double)(s->compression.compress_width * s->head_dim);
+    return OPS_ROTARY * (2 * q + (double)s->head_dim) + OPS_NORM * (q + (double)s->head_dim) + OPS_SOFTMAX * mixed;
 }
 
 static double state_scalars(const struct expansion *x, const struct dse_llm_states *s, int32_t mixer)
@@ -332,5 +443,6 @@ double expand_mixer_scalars(const struct expansion *x, const struct dse_layer_ki
     double scalars = state_scalars(x, &k->shape.states, llm_recurrence(k));
     if (llm_is_grouped(k->attention)) scalars += grouped_scalars(x, &k->shape);
     if (dse_llm_is_latent((enum dse_mixer)k->attention)) scalars += latent_scalars(x, &k->shape);
+    if (k->attention == DSE_COMPRESSED) scalars += compressed_scalars(x, &k->shape);
     return scalars;
 }

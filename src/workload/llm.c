@@ -11,8 +11,9 @@
 #include <string.h>
 
 const char *const dse_mixer_names[] = {
-    "full",  "window",  "chunk",       "full-top-k", "latent", "latent-top-k", "latent-top-k-shared", "delta", "kda", "lightning",
-    "mamba", "mamba-2", "convolution", "none",       NULL};
+    "full",       "window", "chunk", "full-top-k", "latent", "latent-top-k", "latent-top-k-shared",
+    "compressed", "delta",  "kda",   "lightning",  "mamba",  "mamba-2",      "convolution",
+    "none",       NULL};
 _Static_assert(sizeof dse_mixer_names / sizeof *dse_mixer_names == DSE_MIXERS + 1, "every mixer has a name");
 const char *const dse_feed_forward_names[] = {"dense", "experts", "none", NULL};
 _Static_assert(sizeof dse_feed_forward_names / sizeof *dse_feed_forward_names == DSE_FEED_FORWARDS + 1, "every network has a name");
@@ -69,6 +70,15 @@ static const struct dse_param cache[] = {
     DSE_PARAM_END,
 };
 
+static const struct dse_param compression[] = {
+    DSE_PARAM_I64(struct dse_llm_compression, compress_ratio, 2, 65536, "compressed attention: positions that become one", ""),
+    DSE_PARAM_I64(struct dse_llm_compression, compress_width, 1, 2, "compressed attention: 2 where blocks overlap", ""),
+    DSE_PARAM_I64(struct dse_llm_compression, output_groups, 1, HEADS_MAX, "compressed attention: groups of heads of the output",
+                  ""),
+    DSE_PARAM_I64(struct dse_llm_compression, output_rank, 1, WIDTH_MAX, "compressed attention: rank of a group's output", ""),
+    DSE_PARAM_END,
+};
+
 static const struct dse_param experts[] = {
     DSE_PARAM_I64(struct dse_llm_experts, experts, 1, 65536, "routed experts of a layer", ""),
     DSE_PARAM_I64(struct dse_llm_experts, experts_active, 1, 65536, "routed experts that a token uses", ""),
@@ -117,6 +127,7 @@ static const struct dse_param shape[] = {
     DSE_EMBED_OPTIONAL(struct dse_layer_shape, cache, struct dse_layer_cache, cache),
     DSE_EMBED_OPTIONAL(struct dse_layer_shape, details, struct dse_llm_details, details),
     DSE_EMBED_OPTIONAL(struct dse_layer_shape, latent, struct dse_llm_latent, latent),
+    DSE_EMBED_OPTIONAL(struct dse_layer_shape, compression, struct dse_llm_compression, compression),
     DSE_EMBED_OPTIONAL(struct dse_layer_shape, moe, struct dse_llm_experts, experts),
     DSE_EMBED_OPTIONAL(struct dse_layer_shape, states, struct dse_llm_states, states),
     DSE_PARAM_END,
@@ -127,6 +138,7 @@ const struct dse_param dse_llm_fields[] = {
     DSE_PARAM_I64(struct dse_llm, hidden, 1, 262144, "width of the residual stream", ""),
     DSE_EMBED(struct dse_llm, shape, struct dse_layer_shape, shape),
     DSE_EMBED_OPTIONAL(struct dse_llm, inputs, struct dse_llm_layer_inputs, inputs),
+    DSE_PARAM_I64_OPTIONAL(struct dse_llm, residual_streams, 2, 64, "streams of the residual that hyper-connections mix", ""),
     DSE_PARAM_I64(struct dse_llm, vocab, 1, 4194304, "rows of the embedding table", ""),
     DSE_PARAM_I64(struct dse_llm, embedding_tables, 1, 2, "embedding tables; 1: the output head is the input embedding", ""),
     DSE_PARAM_I64(struct dse_llm, max_context, 1, 16777216, "longest context it was trained or extended for", ""),
@@ -286,6 +298,19 @@ static const char *check_top_k(const struct dse_layer_shape *s)
     return check_heads(s);
 }
 
+static const char *check_compressed(const struct dse_layer_shape *s)
+{
+    const struct dse_llm_compression *c = &s->compression;
+    if (s->heads == 0 || s->head_dim == 0 || s->attention_window == 0 || s->latent.q_rank == 0 || c->output_groups == 0 ||
+        c->output_rank == 0)
+        return "compressed needs heads, head_dim, attention_window, q_rank, output_groups and output_rank";
+    if (s->heads % c->output_groups != 0) return "heads is not a multiple of output_groups";
+    if (c->compress_ratio > 0 && c->compress_width == 0) return "compress_ratio needs compress_width";
+    if (s->latent.index_topk > 0 && (c->compress_ratio == 0 || s->latent.index_heads == 0 || s->latent.index_dim == 0))
+        return "an indexer of compressed needs compress_ratio, index_heads and index_dim";
+    return NULL;
+}
+
 static const char *check_mixer(const struct dse_layer_shape *of, int32_t mixer)
 {
     const struct dse_llm_states *s = &of->states;
@@ -298,6 +323,7 @@ static const char *check_mixer(const struct dse_layer_shape *of, int32_t mixer)
     case DSE_LATENT: return check_latent(of, false);
     case DSE_LATENT_TOPK:
     case DSE_LATENT_SHARED: return check_latent(of, true);
+    case DSE_COMPRESSED: return check_compressed(of);
     case DSE_DELTA:
         return linear && s->state_key_heads > 0 && s->conv_kernel > 0
                    ? NULL
@@ -411,6 +437,14 @@ static bool same_latent(const struct dse_layer_kind *a, const struct dse_layer_k
            memcmp(&a->shape.latent, &b->shape.latent, sizeof a->shape.latent) == 0;
 }
 
+static bool same_compression(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
+{
+    return a->attention == DSE_COMPRESSED && b->attention == DSE_COMPRESSED && a->shape.heads == b->shape.heads &&
+           a->shape.head_dim == b->shape.head_dim && a->shape.attention_window == b->shape.attention_window &&
+           memcmp(&a->shape.latent, &b->shape.latent, sizeof a->shape.latent) == 0 &&
+           memcmp(&a->shape.compression, &b->shape.compression, sizeof a->shape.compression) == 0;
+}
+
 static bool same_states(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
 {
     const int32_t r = llm_recurrence(a);
@@ -437,7 +471,7 @@ static void find_same(struct dse_llm *llm)
     for (size_t i = 0; i < llm->n_kinds; i++) {
         struct dse_layer_kind *k = &llm->kinds[i];
         k->same_heads = first_same(llm, i, same_heads);
-        k->same_latent = first_same(llm, i, same_latent);
+        k->same_latent = first_same(llm, i, k->attention == DSE_COMPRESSED ? same_compression : same_latent);
         k->same_states = first_same(llm, i, same_states);
         k->same_network = first_same(llm, i, same_network);
     }
@@ -473,6 +507,7 @@ static const char *const unlike_measured[DSE_MIXERS] = {
     [DSE_LATENT] = "quality was not measured with latent attention" NOT_CARRIED,
     [DSE_LATENT_TOPK] = "quality was not measured with an indexer" NOT_CARRIED,
     [DSE_LATENT_SHARED] = "quality was not measured with an indexer" NOT_CARRIED,
+    [DSE_COMPRESSED] = "quality was not measured with compressed attention" NOT_CARRIED,
     [DSE_DELTA] = "quality was not measured with recurrent layers" NOT_CARRIED,
     [DSE_KDA] = "quality was not measured with recurrent layers" NOT_CARRIED,
     [DSE_LIGHTNING] = "quality was not measured with recurrent layers" NOT_CARRIED,
@@ -495,7 +530,7 @@ bool dse_llm_is_plain(const struct dse_llm *llm)
     const struct dse_layer_kind *k = &llm->kinds[0];
     return llm->n_kinds == 1 && llm->layer_kinds.n == 0 && k->attention == DSE_FULL && k->feed_forward == DSE_FFN_DENSE &&
            !llm->details.output_gate && !llm->cache.values_from_keys && llm->inputs.layer_input == 0 &&
-           llm_value_dim(&llm->shape) == llm->head_dim;
+           llm->residual_streams == 0 && llm_value_dim(&llm->shape) == llm->head_dim;
 }
 
 bool dse_llm_has_one_cache(const struct dse_llm *llm)

@@ -11,9 +11,10 @@ static inline bool llm_is_grouped(int32_t mixer)
 }
 
 /* Has the layer an indexer of its own? */
-static inline bool llm_has_indexer(int32_t mixer)
+static inline bool llm_has_indexer(const struct dse_layer_kind *k)
 {
-    return mixer == DSE_LATENT_TOPK || mixer == DSE_FULL_TOPK;
+    return k->attention == DSE_LATENT_TOPK || k->attention == DSE_FULL_TOPK ||
+           (k->attention == DSE_COMPRESSED && k->shape.latent.index_topk > 0);
 }
 
 static inline bool llm_is_recurrent(int32_t mixer)
@@ -51,11 +52,35 @@ static inline int64_t llm_kda_raised(const struct dse_llm_states *s, int64_t hea
     return heads * s->state_key_dim + (s->state_full_gate ? 0 : heads * s->state_value_dim);
 }
 
+/* Entries that n positions have become, of compressed attention: one that is being filled counts. */
+static inline int64_t llm_compressed(const struct dse_layer_shape *s, int64_t n)
+{
+    const int64_t ratio = s->compression.compress_ratio;
+    return ratio == 0 ? 0 : n < ratio ? 1 : n / ratio;
+}
+/* Of these, what a query at position n sees. */
+static inline int64_t llm_compressed_seen(const struct dse_layer_shape *s, int64_t n)
+{
+    const int64_t all = llm_compressed(s, n), most = s->latent.index_topk;
+    return most > 0 && most < all ? most : all;
+}
+/* Parameters of a hyper-connection that are a matrix: of all streams to how they are mixed. */
+static inline int64_t llm_mixing(int64_t streams)
+{
+    return (2 + streams) * streams;
+}
+
 /* Positions that a query sees at most; 0: all of them. */
 static inline int64_t llm_reach(const struct dse_layer_kind *k)
 {
-    if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK) return k->shape.attention_window;
-    return llm_has_indexer(k->attention) || k->attention == DSE_LATENT_SHARED ? k->shape.latent.index_topk : 0;
+    if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK || k->attention == DSE_COMPRESSED) return k->shape.attention_window;
+    return llm_has_indexer(k) || k->attention == DSE_LATENT_SHARED ? k->shape.latent.index_topk : 0;
+}
+
+/* Entries among which an indexer chooses. */
+static inline int64_t llm_indexed(const struct dse_layer_kind *k, int64_t context)
+{
+    return k->attention == DSE_COMPRESSED ? llm_compressed(&k->shape, context) : context;
 }
 
 /* ---- chips that share a layer ------------------------------------------------------------------------------------------------ */

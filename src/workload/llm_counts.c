@@ -62,6 +62,25 @@ static struct part latent_attention(const struct dse_llm *llm, const struct dse_
     return p;
 }
 
+static struct part compressed_attention(const struct dse_llm *llm, const struct dse_layer_shape *s)
+{
+    const struct dse_llm_latent *m = &s->latent;
+    const struct dse_llm_compression *c = &s->compression;
+    const int64_t q = s->heads * s->head_dim, width = c->compress_width * s->head_dim, index = c->compress_width * m->index_dim;
+    struct part p = {.matrices = llm->hidden * (m->q_rank + s->head_dim) + m->q_rank * q + q * c->output_rank +
+                                 c->output_groups * c->output_rank * llm->hidden,
+                     .small = m->q_rank + s->head_dim + (s->details.attention_sinks ? s->heads : 0)};
+    if (c->compress_ratio > 0) { /* what is mixed, and by how much: a bias for each position of a block, and a norm */
+        p.matrices += llm->hidden * 2 * width;
+        p.small += c->compress_ratio * width + s->head_dim;
+    }
+    if (m->index_topk > 0) {
+        p.matrices += llm->hidden * (2 * index + m->index_heads) + m->q_rank * m->index_heads * m->index_dim;
+        p.small += c->compress_ratio * index + m->index_dim;
+    }
+    return p;
+}
+
 static struct part delta_rule(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
     const int64_t keys = s->state_key_heads * s->state_key_dim, values = s->state_value_heads * s->state_value_dim;
@@ -113,6 +132,7 @@ static struct part mixer_part(const struct dse_llm *llm, const struct dse_layer_
     case DSE_LATENT:
     case DSE_LATENT_SHARED: return latent_attention(llm, s, false);
     case DSE_LATENT_TOPK: return latent_attention(llm, s, true);
+    case DSE_COMPRESSED: return compressed_attention(llm, s);
     case DSE_DELTA: return delta_rule(llm, &s->states);
     case DSE_KDA: return kda(llm, &s->states);
     case DSE_LIGHTNING: return lightning(llm, &s->states);
@@ -148,6 +168,7 @@ bool dse_llm_is_latent(enum dse_mixer mixer)
 
 int64_t dse_llm_positions_seen(const struct dse_layer_kind *k, int64_t context)
 {
+    if (k->attention == DSE_COMPRESSED) return least(context, llm_reach(k)) + llm_compressed_seen(&k->shape, context);
     if (k->attention == DSE_CHUNK) return (context - 1) % k->shape.attention_window + 1;
     if (!llm_is_grouped(k->attention) && !dse_llm_is_latent((enum dse_mixer)k->attention)) return 0;
     return llm_reach(k) > 0 ? least(context, llm_reach(k)) : context;
@@ -156,6 +177,7 @@ int64_t dse_llm_positions_seen(const struct dse_layer_kind *k, int64_t context)
 int64_t dse_llm_positions_kept(const struct dse_layer_kind *k, int64_t context)
 {
     if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK) return least(context, k->shape.attention_window);
+    if (k->attention == DSE_COMPRESSED) return least(context, k->shape.attention_window) + llm_compressed(&k->shape, context);
     return k->attention == DSE_FULL || k->attention == DSE_FULL_TOPK || dse_llm_is_latent((enum dse_mixer)k->attention) ? context
                                                                                                                         : 0;
 }
@@ -164,6 +186,7 @@ int64_t dse_llm_positions_kept(const struct dse_layer_kind *k, int64_t context)
 static int64_t row_elements(const struct dse_layer_kind *k)
 {
     const struct dse_layer_shape *s = &k->shape;
+    if (k->attention == DSE_COMPRESSED) return s->head_dim;
     if (llm_is_grouped(k->attention)) return s->cache.shares_cache ? 0 : s->kv_heads * (s->head_dim + llm_value_dim(s));
     return dse_llm_is_latent((enum dse_mixer)k->attention) ? s->latent.kv_rank + s->latent.rope_dim : 0;
 }
@@ -201,7 +224,8 @@ static int64_t attention_macs(const struct dse_layer_kind *k, int64_t context, e
     const struct dse_layer_shape *s = &k->shape;
     const struct dse_llm_latent *m = &s->latent;
     const int64_t seen = dse_llm_positions_seen(k, context);
-    const int64_t index = llm_has_indexer(k->attention) ? m->index_heads * m->index_dim * context : 0;
+    const int64_t index = llm_has_indexer(k) ? m->index_heads * m->index_dim * llm_indexed(k, context) : 0;
+    if (k->attention == DSE_COMPRESSED) return s->heads * 2 * s->head_dim * seen + index;
     if (llm_is_grouped(k->attention)) return s->heads * (s->head_dim + llm_value_dim(s)) * seen + index;
     if (!dse_llm_is_latent((enum dse_mixer)k->attention)) return 0;
     if (form == DSE_LATENT_ABSORBED) return s->heads * (2 * m->kv_rank + m->rope_dim) * seen + index;
@@ -220,6 +244,16 @@ static int64_t norm_elements(const struct dse_llm *llm)
 }
 
 /* Inputs of the layers' own: a projection of the embedding to all of them, and in each layer one into its width and one out. */
+/* Hyper-connections before and behind each sublayer, and what makes one stream of them at the end. */
+static struct part hyper_connections(const struct dse_llm *llm)
+{
+    const int64_t streams = llm->residual_streams, mixing = llm_mixing(streams), sites = 2 * llm->layers;
+    enum { SCALES = 3 };
+    if (streams == 0) return (struct part){0};
+    return (struct part){.matrices = streams * llm->hidden * (sites * mixing + streams),
+                         .small = sites * (mixing + SCALES) + streams + 1};
+}
+
 static struct part layer_inputs(const struct dse_llm *llm)
 {
     const int64_t width = llm->inputs.layer_input, all = llm->layers * width;
@@ -250,17 +284,22 @@ static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, 
     int64_t channels;
     ret->state_elements += k->layers * state_of(llm, k, &channels);
     if (channels) ret->conv_state_elements += k->layers * channels * (k->shape.states.conv_kernel - 1);
-    if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK)
+    const int64_t ratio = k->shape.compression.compress_ratio;
+    if (k->attention == DSE_WINDOW || k->attention == DSE_CHUNK || k->attention == DSE_COMPRESSED)
         ret->kv_window_elements += k->layers * row;
     else
         ret->kv_elements += k->layers * row;
-    if (llm_has_indexer(k->attention)) ret->index_elements += k->layers * k->shape.latent.index_dim;
+    if (k->attention == DSE_COMPRESSED && ratio > 0) ret->kv_elements += k->layers * row / ratio;
+    if (llm_has_indexer(k)) ret->index_elements += k->layers * k->shape.latent.index_dim / (ratio > 0 ? ratio : 1);
 }
 
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
 {
     const int64_t table = llm->vocab * llm->hidden;
     struct part sum = layer_inputs(llm);
+    const struct part mixed = hyper_connections(llm);
+    sum.matrices += mixed.matrices;
+    sum.small += mixed.small;
     sum.small += norm_elements(llm) * (llm->details.embedding_norm ? 2 : 1) + (llm->details.head_bias ? llm->vocab : 0);
     *ret = (struct dse_llm_counts){.params_tables = table_elements(llm)};
     for (size_t i = 0; i < llm->n_kinds; i++) add_kind(llm, &llm->kinds[i], &sum, ret);
@@ -298,10 +337,12 @@ double dse_llm_state_bytes(const struct dse_llm *llm)
 
 double dse_llm_cache_bytes(const struct dse_llm *llm, int64_t context, double kv_bytes)
 {
-    struct dse_llm_counts c;
-    dse_llm_count(llm, &c);
-    return (double)dse_llm_kv_elements(llm, context) * kv_bytes + (double)c.index_elements * (double)context * DSE_INDEX_BYTES +
-           dse_llm_state_bytes(llm);
+    int64_t index = 0;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &llm->kinds[i];
+        if (llm_has_indexer(k)) index += k->layers * k->shape.latent.index_dim * llm_indexed(k, context);
+    }
+    return (double)dse_llm_kv_elements(llm, context) * kv_bytes + (double)index * DSE_INDEX_BYTES + dse_llm_state_bytes(llm);
 }
 
 int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent_form form)

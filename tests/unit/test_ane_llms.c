@@ -6,7 +6,7 @@
 static bool has_indexer(const struct dse_llm *llm)
 {
     for (size_t i = 0; i < llm->n_kinds; i++)
-        if (llm->kinds[i].attention == DSE_LATENT_TOPK || llm->kinds[i].attention == DSE_FULL_TOPK) return true;
+        if (llm->kinds[i].shape.latent.index_topk > 0) return true;
     return false;
 }
 
