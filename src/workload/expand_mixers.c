@@ -379,8 +379,9 @@ static void compressed(struct expansion *x, size_t first)
         if (s->latent.index_topk > 0) index_entries(x, k, layers, &some[i]);
         struct dse_attention entries = window;
         add_attention(x, &window);
+        if (c->compress_ratio == 0) continue;
         to_entries(s, &entries, s->latent.index_topk == 0);
-        if (c->compress_ratio > 0) add_attention(x, &entries);
+        add_attention(x, &entries);
     }
     expand_linear(x, DSE_ROLE_OUTPUT_DOWN, layers * groups, x->rows, s->heads / c->output_groups * s->head_dim, c->output_rank);
     expand_linear(x, DSE_ROLE_ATTENTION_OUTPUT, layers, x->rows, groups * c->output_rank, hidden);
