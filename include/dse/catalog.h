@@ -141,6 +141,28 @@ enum { DSE_LAYER_KINDS_MAX = 40 };
 extern const struct dse_param dse_layer_kind_fields[];
 
 /* A decoder-only LLM. Row table: dse_llm_fields. */
+/* Weights that checkpoints give formats of their own. */
+enum dse_weight_class {
+    DSE_WEIGHTS_ATTENTION, /* all projections of attention, low-rank ones included */
+    DSE_WEIGHTS_INDEXER,
+    DSE_WEIGHTS_RECURRENT,
+    DSE_WEIGHTS_DENSE,   /* networks without experts */
+    DSE_WEIGHTS_EXPERTS, /* routed */
+    DSE_WEIGHTS_SHARED,  /* shared experts, and what takes the hidden state to the experts' width */
+    DSE_WEIGHTS_ROUTER,  /* and the gate of shared experts */
+    DSE_WEIGHTS_TABLES,  /* embeddings */
+    DSE_WEIGHTS_HEAD,
+    DSE_WEIGHTS_OTHER, /* inputs of layers, hyper-connections */
+    DSE_WEIGHT_CLASSES
+};
+extern const char *const dse_weight_class_names[]; /* "attention", ..., "other", NULL */
+
+/* How the released checkpoint holds its weights. Groups of weights share scales and zero points, which count as a share of each
+ * weight: one of 16 bits for each 128 weights is 0.125. What is not given (NaN, 0) has 16 bits and no scales. */
+struct dse_llm_formats {
+    double bits[DSE_WEIGHT_CLASSES], scale_bits[DSE_WEIGHT_CLASSES]; /* of a weight */
+};
+
 struct dse_llm {
     struct dse_entry entry;
     int64_t layers, hidden;
@@ -153,9 +175,10 @@ struct dse_llm {
     struct dse_llm_layer_inputs inputs;
     int64_t residual_streams; /* that hyper-connections mix before and behind each sublayer; 0: one, without them */
     int64_t vocab;
-    int64_t embedding_tables; /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
-    int64_t max_context;      /* longest context it was trained or extended for */
-    int64_t dense_layers;     /* the first ones, which have no experts */
+    int64_t embedding_tables;       /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
+    int64_t max_context;            /* longest context it was trained or extended for */
+    int64_t dense_layers;           /* the first ones, which have no experts */
+    struct dse_llm_formats formats; /* of the released checkpoint */
     struct dse_pattern attention, feed_forward; /* enum dse_mixer, enum dse_feed_forward; as the entry has them */
     struct dse_pattern layer_kinds;             /* index into kinds; n = 0: kinds are made of the two above */
     struct dse_layer_kind kinds[DSE_LAYER_KINDS_MAX];

@@ -21,9 +21,15 @@ struct dse_llm_counts {
     int64_t kv_window_elements;       /* kept a token until the window or chunk is full */
     int64_t index_elements;           /* kept a token by indexers, DSE_INDEX_BYTES each */
     int64_t state_elements;           /* a sequence: recurrent states, DSE_STATE_BYTES each */
+    /* Elements of all matrices by class. Those of the head are among the tables where the two are one. */
+    int64_t matrices[DSE_WEIGHT_CLASSES];
     int64_t conv_state_elements;      /* a sequence: past inputs of short convolutions, DSE_CONVOLUTION_BYTES each */
 };
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret);
+/* Bits of a weight of this class in the released checkpoint, with its share of scales. */
+double dse_llm_class_bits(const struct dse_llm *llm, enum dse_weight_class class);
+/* Bytes of all weights as the checkpoint stores them: matrices in the format of their class, all else in 16 bits. */
+double dse_llm_checkpoint_bytes(const struct dse_llm *llm);
 
 /* What is kept beside keys, values and latents has widths of its own: keys of indexers 8 bits (DeepSeek-V3.2), states 32, as
  * runtimes keep them, and the inputs of convolutions 16. */

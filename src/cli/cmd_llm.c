@@ -160,8 +160,9 @@ const struct command command_llm = {
             "comment. dse assumes nothing else. An unknown key that may change a number of the entry is an error. So is a\n"
             "model that is not a causal LLM.\n"
             "\n"
-            "The formats of the weights (quantization_config, hf_quant_config.json) are not part of an entry. dse prints them\n"
-            "with the nearest settings. docs/how-to/import-an-llm.md has more.\n"
+            "The formats of the weights (quantization_config, hf_quant_config.json) become bits of the entry, by class of\n"
+            "weights. A step of a model has one width for all weights, so dse also prints the nearest settings. If there is\n"
+            "a model.safetensors.index.json beside the file, its total is compared. docs/how-to/import-an-llm.md has more.\n"
             "\n"
             "  dse llm import Qwen3-30B-A3B/config.json --name my-qwen3 -o mine.toml\n"
             "  dse list llms my-qwen3 -c mine.toml\n",

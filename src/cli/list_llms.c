@@ -8,6 +8,7 @@
 
 #include <dse/llm.h>
 #include <dse/units.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,29 @@ static void list_contexts(const struct dse_llm *llm, enum output_format format)
     output_end(o);
 }
 
+static void put_class(struct output *o, const char *name, int64_t weights, double bits)
+{
+    if (weights == 0) return;
+    output_text(o, name);
+    output_i64(o, weights);
+    output_f64(o, bits);
+    output_f64(o, (double)weights * bits / DSE_BITS_PER_BYTE / DSE_GIB);
+}
+
+/* The weights of the released checkpoint by class, with the bits that they are held in. */
+static void list_classes(const struct dse_llm *llm, enum output_format format)
+{
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    const double bytes = dse_llm_checkpoint_bytes(llm);
+    struct output *o = output_new(stdout, format, (const char *const[]){"class", "weights", "bits each", "checkpoint [GiB]"}, 4);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        put_class(o, dse_weight_class_names[i], n.matrices[i], dse_llm_class_bits(llm, (enum dse_weight_class)i));
+    put_class(o, "norms, biases", n.params_small, DSE_BITS_PER_BYTE * FP16_BYTES);
+    put_class(o, "all", n.params, bytes * DSE_BITS_PER_BYTE / (double)n.params);
+    output_end(o);
+}
+
 /* Experts of a layer that a batch touches, and how full the fullest of some chips is, by each routing that there are loads for. */
 static void list_experts(const struct dse_llm *llm, const struct dse_expert_loads *loads, enum output_format format)
 {
@@ -132,7 +156,6 @@ static void list_experts(const struct dse_llm *llm, const struct dse_expert_load
     output_end(o);
 }
 
-/* Every field and every count of every entry, for programs. */
 /* `["full", "window*5"]`: nothing where all layers have the LLM's own numbers. */
 static void put_kinds(struct output *o, const struct dse_llm *llm)
 {
@@ -146,33 +169,53 @@ static void put_kinds(struct output *o, const struct dse_llm *llm)
     free(text);
 }
 
+/* The counts that are whole numbers of an LLM, by name. */
+#define COUNT(name) \
+    { \
+#name, offsetof(struct dse_llm_counts, name) \
+    }
+static const struct {
+    const char *name;
+    size_t offset;
+} counts[] = {COUNT(params),         COUNT(params_active),  COUNT(params_active_with_input),
+              COUNT(params_tables),  COUNT(params_routed),  COUNT(params_small),
+              COUNT(linear_macs),    COUNT(kv_elements),    COUNT(kv_window_elements),
+              COUNT(index_elements), COUNT(state_elements), COUNT(conv_state_elements)};
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+static void put_all_counts(struct output *o, const struct dse_llm *llm)
+{
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    for (size_t i = 0; i < COUNTS; i++) {
+        int64_t count;
+        memcpy(&count, (const char *)&n + counts[i].offset, sizeof count);
+        output_i64(o, count);
+    }
+    output_i64(o, (int64_t)dse_llm_checkpoint_bytes(llm));
+}
+
+/* Every field and every count of every entry, for programs. */
 static void list_fields(const struct invocation *in, const struct catalog *c, enum output_format format,
                         void (*put)(struct output *, const struct field *, const struct dse_entry *))
 {
-    static const char *const counts[] = {
-        "params",      "params_active", "params_active_with_input", "params_tables",  "params_routed",  "params_small",
-        "linear_macs", "kv_elements",   "kv_window_elements",       "index_elements", "state_elements", "conv_state_elements"};
-    enum { COUNTS = sizeof counts / sizeof *counts };
+    static const char *const last[] = {"checkpoint_bytes", "layer_kinds", "source"};
+    enum { LAST = sizeof last / sizeof *last };
     const struct schema *fields = catalog_fields(c, DSE_KIND_LLM);
-    const char **columns = xcalloc(fields->n + COUNTS + 3, sizeof *columns);
-    columns[0] = "llm";
-    for (size_t i = 0; i < fields->n; i++) columns[1 + i] = fields->fields[i].name;
-    for (size_t i = 0; i < COUNTS; i++) columns[1 + fields->n + i] = counts[i];
-    columns[1 + fields->n + COUNTS] = "layer_kinds";
-    columns[2 + fields->n + COUNTS] = "source";
-    struct output *o = output_new(stdout, format, columns, fields->n + COUNTS + 3);
+    const char **columns = xcalloc(1 + fields->n + COUNTS + LAST, sizeof *columns);
+    size_t n = 0;
+    columns[n++] = "llm";
+    for (size_t i = 0; i < fields->n; i++) columns[n++] = fields->fields[i].name;
+    for (size_t i = 0; i < COUNTS; i++) columns[n++] = counts[i].name;
+    for (size_t i = 0; i < LAST; i++) columns[n++] = last[i];
+    struct output *o = output_new(stdout, format, columns, n);
     free(columns);
     const struct dse_llm *llm;
     for (size_t i = 0; (llm = llm_at(c, i)); i++) {
         if (!is_asked_for(in, llm)) continue;
-        struct dse_llm_counts n;
-        dse_llm_count(llm, &n);
-        const int64_t values[] = {
-            n.params,      n.params_active, n.params_active_with_input, n.params_tables,  n.params_routed,  n.params_small,
-            n.linear_macs, n.kv_elements,   n.kv_window_elements,       n.index_elements, n.state_elements, n.conv_state_elements};
         output_text(o, llm->entry.name);
         for (size_t k = 0; k < fields->n; k++) put(o, &fields->fields[k], &llm->entry);
-        for (size_t k = 0; k < COUNTS; k++) output_i64(o, values[k]);
+        put_all_counts(o, llm);
         put_kinds(o, llm);
         output_text(o, llm->entry.source);
     }
@@ -191,6 +234,8 @@ void list_llms(const struct invocation *in, const struct catalog *c, enum output
     fputs("\n", stdout);
     const struct dse_llm *llm = (const struct dse_llm *)(const void *)catalog_find(c, DSE_KIND_LLM, in->operands[1]);
     list_contexts(llm, format);
+    fputs("\n", stdout);
+    list_classes(llm, format);
     if (llm->moe.experts == 0) return;
     const struct dse_expert_loads *loads =
         (const struct dse_expert_loads *)(const void *)catalog_find(c, DSE_KIND_EXPERT_LOADS, in->operands[1]);

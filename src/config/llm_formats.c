@@ -1,6 +1,7 @@
 #include "config/llm_formats.h"
 
 #include "base/xalloc.h"
+#include "config/llm_classes.h"
 #include "config/llm_json.h"
 
 #include <jansson.h>
@@ -13,6 +14,14 @@
 struct format {
     double weight_bits, scale_bits; /* of a weight; of scales and zero points a weight */
     double activation_bits, kv_bits;
+};
+
+/* What is found in the files of one checkpoint. */
+struct found {
+    struct format format; /* of most weights */
+    struct dse_llm *llm;  /* whose classes get it */
+    bool is_exact;        /* no class has weights of several formats */
+    struct text *lines;
 };
 
 /* ---- by name --------------------------------------------------------------------------------------------------------------- */
@@ -210,19 +219,13 @@ static const char *add_mixed(json_t *q, struct text *ret)
 static void add_exceptions(json_t *q, struct text *ret)
 {
     enum { SHOWN = 6 };
-    static const char *const keys[] = {"modules_to_not_convert", "ignore",  "exclude_modules",
-                                       "ignored_layers",         "exclude", "llm_int8_skip_modules",
-                                       "modules_to_not_quantize"};
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        const json_t *list = json_object_get(q, keys[k]);
-        const size_t n = json_array_size(list);
-        for (size_t i = 0; i < n && i < SHOWN; i++) {
-            const char *name = json_string_value(json_array_get(list, i));
-            text_addf(ret, "%s %s", i ? "," : "; not", name ? name : "?");
-        }
-        if (n > SHOWN) text_addf(ret, " and %zu more", n - SHOWN);
-        if (n > 0) return;
+    const json_t *list = llm_exceptions(q);
+    const size_t n = json_array_size(list);
+    for (size_t i = 0; i < n && i < SHOWN; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        text_addf(ret, "%s %s", i ? "," : "; not", name ? name : "?");
     }
+    if (n > SHOWN) text_addf(ret, " and %zu more", n - SHOWN);
 }
 
 static void add_bits(struct text *ret, const char *of, double bits)
@@ -231,15 +234,26 @@ static void add_bits(struct text *ret, const char *of, double bits)
     if (bits > 0) text_addf(ret, ", %s of %s bits", of, text_short_number(buf, bits));
 }
 
-/* One line of what was found; what is known goes into *f where that has nothing yet. */
-static void describe(const char *name, json_t *q, struct format *f, struct text *ret)
+/* MLX names no method. A group has a scale and a bias of 16 bits. */
+static bool is_mlx(const json_t *q)
 {
+    const char *mode = json_string_value(json_object_get(q, "mode"));
+    return json_is_number(json_object_get(q, "bits")) && json_is_number(json_object_get(q, "group_size")) &&
+           !json_object_get(q, "quant_method") && !json_object_get(q, "quant_algo") && (!mode || strcmp(mode, "affine") == 0);
+}
+
+/* One line of what was found; what is known goes into *f where that has nothing yet. */
+static void describe(const char *name, json_t *q, struct found *found)
+{
+    struct format *f = &found->format;
+    struct text *ret = found->lines;
     struct format own = {0};
     struct text mixed;
     text_init(&mixed);
     take(q, &own);
     take_name(add_mixed(q, &mixed), &own);
-    const char *method = method_of(q);
+    if (is_mlx(q)) own.scale_bits = 2 * 16 / json_number_value(json_object_get(q, "group_size"));
+    const char *method = is_mlx(q) ? "MLX" : method_of(q);
     const double group = number_of(q, KEYS("group_size", "q_group_size"));
     text_addf(ret, "%s: %s", name, method ? method : "no method is named");
     add_bits(ret, "weights", own.weight_bits);
@@ -247,6 +261,7 @@ static void describe(const char *name, json_t *q, struct format *f, struct text 
     add_bits(ret, "activations", own.activation_bits);
     add_bits(ret, "a cache", own.kv_bits);
     text_add(ret, mixed.s);
+    const bool is_mixed = mixed.n > 0;
     text_release(&mixed);
     add_exceptions(q, ret);
     text_add(ret, "\n");
@@ -254,6 +269,8 @@ static void describe(const char *name, json_t *q, struct format *f, struct text 
         f->weight_bits = own.weight_bits;
         f->scale_bits = own.scale_bits;
         f->activation_bits = own.activation_bits;
+        if (own.weight_bits > 0)
+            found->is_exact = llm_fill_classes(q, method, own.weight_bits, own.scale_bits, found->llm) && !is_mixed;
     }
     if (f->kv_bits == 0) f->kv_bits = own.kv_bits;
 }
@@ -275,8 +292,7 @@ static void add_nearest(const struct format *f, struct text *ret)
     add_setting(ret, "weight_scale_bits", f->scale_bits);
     add_setting(ret, "activation_bits", f->activation_bits);
     add_setting(ret, "kv_bits", f->kv_bits);
-    text_add(ret,
-             f->weight_bits > 0 ? "; one width stands for all weights, the tables and what is not in that format, too\n" : "\n");
+    text_add(ret, f->weight_bits > 0 ? "; the models take one width for all weights\n" : "\n");
 }
 
 /* ---- where they stand ------------------------------------------------------------------------------------------------------ */
@@ -289,14 +305,14 @@ static char *beside(const char *path)
     return n >= k && strcmp(path + n - k, end) == 0 ? xasprintf("%.*shf_quant_%s", (int)(n - k), path, end) : NULL;
 }
 
-static bool read_beside(struct llm_config *c, struct format *f, struct text *ret)
+static bool read_beside(struct llm_config *c, struct found *found)
 {
     char *path = beside(c->file), *source = NULL;
     bool ok = true;
     if (path && access(path, F_OK) == 0) {
         json_t *root = llm_json_read(path, &source, c->diags);
         json_t *q = json_object_get(root, "quantization");
-        if (root) describe("hf_quant_config.json", q ? q : root, f, ret);
+        if (root) describe("hf_quant_config.json", q ? q : root, found);
         ok = root != NULL;
         json_decref(root);
     }
@@ -305,17 +321,18 @@ static bool read_beside(struct llm_config *c, struct format *f, struct text *ret
     return ok;
 }
 
-bool llm_find_formats(struct llm_config *c, struct text *ret)
+bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret)
 {
     static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
-    struct format f = {0};
+    struct found found = {.llm = llm, .is_exact = true, .lines = ret};
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) llm->formats.bits[i] = llm->formats.scale_bits[i] = (double)NAN;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         config_value(c, keys[i]); /* it is asked for */
         json_t *q = json_object_get(c->text, keys[i]);
         if (!q) q = json_object_get(c->root, keys[i]);
-        if (json_is_object(q)) describe(keys[i], q, &f, ret);
+        if (json_is_object(q)) describe(keys[i], q, &found);
     }
-    if (!read_beside(c, &f, ret)) return c->ok = false;
-    if (ret->n) add_nearest(&f, ret);
-    return true;
+    if (!read_beside(c, &found)) return c->ok = false;
+    if (ret->n) add_nearest(&found.format, ret);
+    return (c->ok = llm_compare_index(c, llm, found.is_exact, ret));
 }

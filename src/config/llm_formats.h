@@ -1,12 +1,12 @@
-/* Internal to the import of LLMs: in which formats the weights of a checkpoint are, its caches and its activations. The shape of an
- * LLM has none: they are settings of a step, one width for all weights. So the import says what it found and what comes nearest. */
+/* Internal to the import of LLMs: in which formats the weights of a checkpoint are, its caches and its activations. The weights'
+ * formats go into the LLM, by class. A step of a model has one width for all weights, so the lines say what comes nearest, too. */
 #ifndef DSE_CONFIG_LLM_FORMATS_H
 #define DSE_CONFIG_LLM_FORMATS_H
 
 #include "config/llm_config.h"
 
-/* Add lines about quantization_config (by its other names, too) and about the hf_quant_config.json beside the file; none where
- * there is neither. False with an error: a hf_quant_config.json that cannot be read. */
-bool llm_find_formats(struct llm_config *c, struct text *ret);
+/* Fill llm->formats, and add lines about quantization_config (by its other names, too), the hf_quant_config.json and the
+ * model.safetensors.index.json beside the file; none where there is none of them. False with an error: one that cannot be read. */
+bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret);
 
 #endif

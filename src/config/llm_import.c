@@ -54,7 +54,7 @@ bool llm_import(const char *path, bool approximate, struct dse_llm *ret, struct 
     if (ok) catalog_own_kinds(ret);
     const char *fault = ok ? dse_llm_resolve(ret) : NULL;
     if (fault) ok = config_error(&c, "model_type", "the numbers do not fit together: %s", fault);
-    ok = ok && llm_find_formats(&c, &said->formats) && config_check_unread(&c);
+    ok = ok && llm_find_formats(&c, ret, &said->formats) && config_check_unread(&c);
     if (ok) ret->details.approximate = said->left_out.n > 0;
     config_close(&c);
     free(source);

@@ -2,12 +2,13 @@
 #include "workload/llm.h"
 
 #include <dse/llm.h>
+#include <dse/units.h>
 
 #include <string.h>
 
-/* What one sublayer has: matrices that every token uses, those of all routed experts, and what is no matrix. */
+/* What one sublayer has: matrices by class, what is no matrix, and of that what belongs to routed experts. */
 struct part {
-    int64_t matrices, routed, small, routed_small;
+    int64_t matrices[DSE_WEIGHT_CLASSES], small, routed_small;
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -26,7 +27,8 @@ static struct part attention(const struct dse_llm *llm, const struct dse_layer_s
 {
     const struct dse_llm_details *d = &s->details;
     const int64_t q = s->heads * s->head_dim, made = made_columns(s), keys = made > 0 ? s->kv_heads * s->head_dim : 0;
-    struct part p = {.matrices = llm->hidden * (q + llm_gate(s, s->heads) + made) + s->heads * llm_value_dim(s) * llm->hidden};
+    struct part p = {.matrices[DSE_WEIGHTS_ATTENTION] =
+                         llm->hidden * (q + llm_gate(s, s->heads) + made) + s->heads * llm_value_dim(s) * llm->hidden};
     if (d->qkv_bias) p.small += q + made;
     if (d->output_bias) p.small += llm->hidden;
     if (d->attention_sinks) p.small += s->heads;
@@ -40,7 +42,7 @@ static struct part chosen_attention(const struct dse_llm *llm, const struct dse_
 {
     const struct dse_llm_latent *m = &s->latent;
     struct part p = attention(llm, s);
-    p.matrices += llm->hidden * (m->index_heads + 1) * m->index_dim;
+    p.matrices[DSE_WEIGHTS_INDEXER] += llm->hidden * (m->index_heads + 1) * m->index_dim;
     p.small += 2 * m->index_dim;
     return p;
 }
@@ -50,13 +52,16 @@ static struct part latent_attention(const struct dse_llm *llm, const struct dse_
     const struct dse_llm_latent *m = &s->latent;
     const int64_t key = m->nope_dim + m->rope_dim;
     const int64_t gate = s->details.output_gate ? s->heads * m->v_head_dim : 0;
-    struct part p = {.matrices = llm->hidden * (m->kv_rank + m->rope_dim + gate) +
-                                 m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) + s->heads * m->v_head_dim * llm->hidden,
+    struct part p = {.matrices[DSE_WEIGHTS_ATTENTION] = llm->hidden * (m->kv_rank + m->rope_dim + gate) +
+                                                        m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) +
+                                                        s->heads * m->v_head_dim * llm->hidden,
                      .small = m->kv_rank};
-    p.matrices += m->q_rank ? llm->hidden * m->q_rank + m->q_rank * s->heads * key : llm->hidden * s->heads * key;
+    p.matrices[DSE_WEIGHTS_ATTENTION] +=
+        m->q_rank ? llm->hidden * m->q_rank + m->q_rank * s->heads * key : llm->hidden * s->heads * key;
     p.small += m->q_rank;
     if (top_k) { /* the indexer: queries, one key, weights of the heads; a norm of the key with scale and shift */
-        p.matrices += m->q_rank * m->index_heads * m->index_dim + llm->hidden * (m->index_dim + m->index_heads);
+        p.matrices[DSE_WEIGHTS_INDEXER] +=
+            m->q_rank * m->index_heads * m->index_dim + llm->hidden * (m->index_dim + m->index_heads);
         p.small += 2 * m->index_dim;
     }
     return p;
@@ -67,15 +72,15 @@ static struct part compressed_attention(const struct dse_llm *llm, const struct 
     const struct dse_llm_latent *m = &s->latent;
     const struct dse_llm_compression *c = &s->compression;
     const int64_t q = s->heads * s->head_dim, width = c->compress_width * s->head_dim, index = c->compress_width * m->index_dim;
-    struct part p = {.matrices = llm->hidden * (m->q_rank + s->head_dim) + m->q_rank * q + q * c->output_rank +
-                                 c->output_groups * c->output_rank * llm->hidden,
+    struct part p = {.matrices[DSE_WEIGHTS_ATTENTION] = llm->hidden * (m->q_rank + s->head_dim) + m->q_rank * q +
+                                                        q * c->output_rank + c->output_groups * c->output_rank * llm->hidden,
                      .small = m->q_rank + s->head_dim + (s->details.attention_sinks ? s->heads : 0)};
     if (c->compress_ratio > 0) { /* what is mixed, and by how much: a bias for each position of a block, and a norm */
-        p.matrices += llm->hidden * 2 * width;
+        p.matrices[DSE_WEIGHTS_ATTENTION] += llm->hidden * 2 * width;
         p.small += c->compress_ratio * width + s->head_dim;
     }
     if (m->index_topk > 0) {
-        p.matrices += llm->hidden * (2 * index + m->index_heads) + m->q_rank * m->index_heads * m->index_dim;
+        p.matrices[DSE_WEIGHTS_INDEXER] += llm->hidden * (2 * index + m->index_heads) + m->q_rank * m->index_heads * m->index_dim;
         p.small += c->compress_ratio * index + m->index_dim;
     }
     return p;
@@ -84,41 +89,42 @@ static struct part compressed_attention(const struct dse_llm *llm, const struct 
 static struct part delta_rule(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
     const int64_t keys = s->state_key_heads * s->state_key_dim, values = s->state_value_heads * s->state_value_dim;
-    return (struct part){.matrices = llm->hidden * (2 * keys + 2 * values + 2 * s->state_value_heads) + values * llm->hidden,
+    return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] =
+                             llm->hidden * (2 * keys + 2 * values + 2 * s->state_value_heads) + values * llm->hidden,
                          .small = (2 * keys + values) * s->conv_kernel + 2 * s->state_value_heads + s->state_value_dim};
 }
 
 static struct part kda(const struct dse_llm *llm, const struct dse_llm_states *s) /* decays, their bias, convolutions; a norm */
 {
     const int64_t heads = s->state_value_heads, keys = heads * s->state_key_dim, values = heads * s->state_value_dim;
-    return (struct part){.matrices = llm->hidden * llm_kda_projected(s, heads) + s->state_value_dim * llm_kda_raised(s, heads) +
-                                     values * llm->hidden,
+    return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * llm_kda_projected(s, heads) +
+                                                            s->state_value_dim * llm_kda_raised(s, heads) + values * llm->hidden,
                          .small = (2 * keys + values) * s->conv_kernel + heads + keys + s->state_value_dim};
 }
 
 static struct part lightning(const struct dse_llm *llm, const struct dse_llm_states *s) /* q, k, v and the gate; a norm */
 {
     const int64_t d = s->state_value_heads * s->state_value_dim;
-    return (struct part){.matrices = llm->hidden * 4 * d + d * llm->hidden, .small = d};
+    return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * 4 * d + d * llm->hidden, .small = d};
 }
 
 static struct part mamba(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
     const int64_t d = s->ssm_inner, dt_b_c = s->ssm_dt_rank + 2 * s->ssm_state;
-    return (struct part){.matrices = llm->hidden * 2 * d + d * dt_b_c + s->ssm_dt_rank * d + d * llm->hidden,
+    return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * 2 * d + d * dt_b_c + s->ssm_dt_rank * d + d * llm->hidden,
                          .small = d * s->conv_kernel + 3 * d + d * s->ssm_state + (s->ssm_norms ? dt_b_c : 0)};
 }
 
 static struct part mamba2(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
     const int64_t d = s->ssm_inner, b_c = 2 * s->ssm_groups * s->ssm_state;
-    return (struct part){.matrices = llm->hidden * (2 * d + b_c + s->ssm_heads) + d * llm->hidden,
+    return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * (2 * d + b_c + s->ssm_heads) + d * llm->hidden,
                          .small = (d + b_c) * (s->conv_kernel + 1) + 3 * s->ssm_heads + (s->ssm_plain ? 0 : d)};
 }
 
 static struct part convolution(const struct dse_llm *llm, const struct dse_llm_states *s) /* two gates and the input; the output */
 {
-    return (struct part){.matrices = llm->hidden * 3 * llm->hidden + llm->hidden * llm->hidden,
+    return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * 3 * llm->hidden + llm->hidden * llm->hidden,
                          .small = llm->hidden * s->conv_kernel};
 }
 
@@ -149,14 +155,15 @@ static struct part network_part(const struct dse_llm *llm, const struct dse_laye
 {
     const struct dse_llm_experts *e = &s->moe;
     if (feed_forward == DSE_FFN_DENSE)
-        return (struct part){.matrices = s->ffn_matrices * llm->hidden * s->ffn,
+        return (struct part){.matrices[DSE_WEIGHTS_DENSE] = s->ffn_matrices * llm->hidden * s->ffn,
                              .small = s->details.network_bias ? (s->ffn_matrices - 1) * s->ffn + llm->hidden : 0};
     if (feed_forward != DSE_FFN_EXPERTS) return (struct part){0};
     const int64_t width = e->expert_latent ? e->expert_latent : llm->hidden;
     const int64_t biases = e->expert_bias ? (s->ffn_matrices - 1) * e->expert_ffn + width : 0;
-    return (struct part){.matrices = llm->hidden * e->experts + s->ffn_matrices * llm->hidden * e->shared_ffn +
-                                     (e->shared_gate ? llm->hidden : 0) + 2 * llm->hidden * e->expert_latent,
-                         .routed = e->experts * s->ffn_matrices * width * e->expert_ffn,
+    return (struct part){.matrices[DSE_WEIGHTS_ROUTER] = llm->hidden * (e->experts + (e->shared_gate ? 1 : 0)),
+                         .matrices[DSE_WEIGHTS_SHARED] =
+                             s->ffn_matrices * llm->hidden * e->shared_ffn + 2 * llm->hidden * e->expert_latent,
+                         .matrices[DSE_WEIGHTS_EXPERTS] = e->experts * s->ffn_matrices * width * e->expert_ffn,
                          .small = (e->router_bias ? e->experts : 0) + e->expert_norms * llm->hidden,
                          .routed_small = e->experts * biases};
 }
@@ -243,28 +250,36 @@ static int64_t norm_elements(const struct dse_llm *llm)
     return llm->details.norm_bias ? 2 * llm->hidden : llm->hidden;
 }
 
-/* Inputs of the layers' own: a projection of the embedding to all of them, and in each layer one into its width and one out. */
 /* Hyper-connections before and behind each sublayer, and what makes one stream of them at the end. */
 static struct part hyper_connections(const struct dse_llm *llm)
 {
     const int64_t streams = llm->residual_streams, mixing = llm_mixing(streams), sites = 2 * llm->layers;
     enum { SCALES = 3 };
     if (streams == 0) return (struct part){0};
-    return (struct part){.matrices = streams * llm->hidden * (sites * mixing + streams),
+    return (struct part){.matrices[DSE_WEIGHTS_OTHER] = streams * llm->hidden * (sites * mixing + streams),
                          .small = sites * (mixing + SCALES) + streams + 1};
 }
 
+/* Inputs of the layers' own: a projection of the embedding to all of them, and in each layer one into its width and one out. */
 static struct part layer_inputs(const struct dse_llm *llm)
 {
     const int64_t width = llm->inputs.layer_input, all = llm->layers * width;
     if (width == 0) return (struct part){0};
-    return (struct part){.matrices = llm->hidden * all + 2 * llm->hidden * all, .small = width + llm->layers * llm->hidden};
+    return (struct part){.matrices[DSE_WEIGHTS_OTHER] = llm->hidden * all + 2 * llm->hidden * all,
+                         .small = width + llm->layers * llm->hidden};
 }
 
 static int64_t table_elements(const struct dse_llm *llm)
 {
     return llm->embedding_tables * llm->vocab * llm->hidden + llm->details.positions * llm->hidden +
            llm->inputs.layer_input_vocab * llm->layers * llm->inputs.layer_input;
+}
+
+static void add_part(struct part *sum, int64_t times, const struct part *p)
+{
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) sum->matrices[i] += times * p->matrices[i];
+    sum->small += times * p->small;
+    sum->routed_small += times * p->routed_small;
 }
 
 static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, struct part *sum, struct dse_llm_counts *ret)
@@ -274,12 +289,7 @@ static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, 
     const int64_t norms = k->shape.details.norms ? k->shape.details.norms : 1, row = row_elements(k);
     const int64_t both = (k->attention != DSE_NO_MIXER) + (k->feed_forward != DSE_NO_FFN);
     const int64_t sublayers = k->shape.details.shared_norm ? 1 : both;
-    for (size_t s = 0; s < sizeof parts / sizeof *parts; s++) {
-        sum->matrices += k->layers * parts[s].matrices;
-        sum->routed += k->layers * parts[s].routed;
-        sum->small += k->layers * parts[s].small;
-        sum->routed_small += k->layers * parts[s].routed_small;
-    }
+    for (size_t s = 0; s < sizeof parts / sizeof *parts; s++) add_part(sum, k->layers, &parts[s]);
     sum->small += k->layers * sublayers * norms * norm_elements(llm);
     int64_t channels;
     ret->state_elements += k->layers * state_of(llm, k, &channels);
@@ -296,19 +306,41 @@ static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, 
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
 {
     const int64_t table = llm->vocab * llm->hidden;
-    struct part sum = layer_inputs(llm);
     const struct part mixed = hyper_connections(llm);
-    sum.matrices += mixed.matrices;
-    sum.small += mixed.small;
+    struct part sum = layer_inputs(llm);
+    add_part(&sum, 1, &mixed);
     sum.small += norm_elements(llm) * (llm->details.embedding_norm ? 2 : 1) + (llm->details.head_bias ? llm->vocab : 0);
     *ret = (struct dse_llm_counts){.params_tables = table_elements(llm)};
     for (size_t i = 0; i < llm->n_kinds; i++) add_kind(llm, &llm->kinds[i], &sum, ret);
-    ret->params_routed = sum.routed + sum.routed_small;
+    const int64_t routed = sum.matrices[DSE_WEIGHTS_EXPERTS];
+    int64_t shared = 0; /* by all tokens */
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) shared += i == DSE_WEIGHTS_EXPERTS ? 0 : sum.matrices[i];
+    memcpy(ret->matrices, sum.matrices, sizeof ret->matrices);
+    ret->matrices[DSE_WEIGHTS_HEAD] = llm->embedding_tables > 1 ? table : 0;
+    ret->matrices[DSE_WEIGHTS_TABLES] = ret->params_tables - ret->matrices[DSE_WEIGHTS_HEAD];
+    ret->params_routed = routed + sum.routed_small;
     ret->params_small = sum.small + sum.routed_small;
-    ret->params = ret->params_tables + sum.matrices + sum.small + ret->params_routed;
-    ret->params_active = table + sum.matrices + sum.small + active_share(llm, ret->params_routed);
+    ret->params = ret->params_tables + shared + sum.small + ret->params_routed;
+    ret->params_active = table + shared + sum.small + active_share(llm, ret->params_routed);
     ret->params_active_with_input = ret->params_active + (llm->embedding_tables - 1) * table;
-    ret->linear_macs = table + sum.matrices + active_share(llm, sum.routed);
+    ret->linear_macs = table + shared + active_share(llm, routed);
+}
+
+double dse_llm_class_bits(const struct dse_llm *llm, enum dse_weight_class class)
+{
+    enum { USUAL_BITS = 16 };
+    const struct dse_llm_formats *f = &llm->formats;
+    return (f->bits[class] > 0 ? f->bits[class] : USUAL_BITS) + (f->scale_bits[class] > 0 ? f->scale_bits[class] : 0);
+}
+
+double dse_llm_checkpoint_bytes(const struct dse_llm *llm)
+{
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    double bytes = (double)n.params_small * 2;
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        bytes += (double)n.matrices[i] * dse_llm_class_bits(llm, (enum dse_weight_class)i) / DSE_BITS_PER_BYTE;
+    return bytes;
 }
 
 int64_t dse_llm_kv_elements(const struct dse_llm *llm, int64_t context)

@@ -13,6 +13,7 @@ limits="--every 8"
 if [ -n "$sanitised" ]; then # which takes other times, other memory, no leak of a plug-in for ours, and ends a crash as a crash ends
     limits="$limits --seconds 60 --mib 4096"
     export ASAN_OPTIONS="abort_on_error=1:detect_leaks=0:allocator_may_return_null=1:detect_odr_violation=0:${ASAN_OPTIONS:-}"
+    export UBSAN_OPTIONS="abort_on_error=1:${UBSAN_OPTIONS:-}"
 fi
 mkdir toml plugins
 grep -v -e peak_tflops -e op_pj -e stream_mib "$SOURCE/examples/roofline/defaults.toml" >plugins/defaults.toml

@@ -467,6 +467,75 @@ static void formats__of_hf_quant_config_are_read_beside_the_configuration(void *
     free(file);
 }
 
+#define GPT_OSS \
+    "{\"model_type\": \"gpt_oss\", \"hidden_size\": 2880, \"num_hidden_layers\": 24, \"num_attention_heads\": 64, " \
+    "\"num_key_value_heads\": 8, \"head_dim\": 64, \"intermediate_size\": 2880, \"num_local_experts\": 32, " \
+    "\"num_experts_per_tok\": 4, \"vocab_size\": 201088, \"sliding_window\": 128, \"max_position_embeddings\": 131072, " \
+    "\"attention_bias\": true, \"tie_word_embeddings\": false, \"quantization_config\": {\"quant_method\": "
+
+static void answer_with_index(const char *config, const char *index, const char *says_this)
+{
+    struct answer a;
+    scratch_write(dir, "model.safetensors.index.json", index);
+    ask(config, false, &a);
+    must(&a, config);
+    says(config, a.said.formats.s, says_this);
+    release(&a);
+    char *file = xasprintf("%s/model.safetensors.index.json", dir);
+    remove(file);
+    free(file);
+}
+
+/* 13,761,264,768 bytes are the total of gpt-oss-20b's index. */
+static void checkpoints__are_compared_with_their_index(void **state)
+{
+    (void)state;
+    static const char config[] = GPT_OSS "\"mxfp4\", \"modules_to_not_convert\": [\"model.layers.*.self_attn\", "
+                                         "\"model.layers.*.mlp.router\", \"model.embed_tokens\", \"lm_head\"]}}";
+    answer_with_index(config, "{\"metadata\": {\"total_size\": 13761264768}}", "13761264768 bytes, as counted\n");
+    answer_with_index(config, "{\"metadata\": {\"total_size\": 13761264770}}", "13761264770 bytes, 2 more than counted");
+    answer_with_index(config, "{}", "checkpoint: 13761264768 bytes, 12.82 GiB\n");
+    struct answer a;
+    scratch_write(dir, "model.safetensors.index.json", "{\"metadata\": ");
+    ask(config, false, &a);
+    assert_false(a.ok);
+    release(&a);
+    char *file = xasprintf("%s/model.safetensors.index.json", dir);
+    remove(file);
+    free(file);
+}
+
+/* Bits of a class with its scales; 16: as without a format. */
+static void formats__are_those_of_their_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config;
+        double attention, dense, head, tables;
+        bool is_exact;
+    } files[] = {
+        {"{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128, \"zero_point\": true}", 4.15625, 4.15625, 16, 16, true},
+        {"{\"bits\": 4, \"group_size\": 64}", 4.5, 4.5, 4.5, 4.5, true}, /* MLX */
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"lm_head\", \"re:.*self_attn.*\"]}", 16, 8, 16, 16, true},
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.0.self_attn\"]}", 8, 8, 16, 16, false},
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.*.mlp.down_proj\"]}", 8, 8, 16, 16, false},
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [7, \"model.layers.99999999999999999999.mlp\"]}", 8, 8, 16, 16, true},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *text = xasprintf(LLAMA ", \"quantization_config\": %s}", files[i].config);
+        struct answer a;
+        ask(text, false, &a);
+        must(&a, text);
+        assert_float_equal(dse_llm_class_bits(&a.llm, DSE_WEIGHTS_ATTENTION), files[i].attention, 0);
+        assert_float_equal(dse_llm_class_bits(&a.llm, DSE_WEIGHTS_DENSE), files[i].dense, 0);
+        assert_float_equal(dse_llm_class_bits(&a.llm, DSE_WEIGHTS_HEAD), files[i].head, 0);
+        assert_float_equal(dse_llm_class_bits(&a.llm, DSE_WEIGHTS_TABLES), files[i].tables, 0);
+        assert_int_equal(strstr(a.said.formats.s, "; about:") == NULL, files[i].is_exact);
+        release(&a);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +551,8 @@ int main(void)
         cmocka_unit_test(indexers__are_where_each_key_says),
         cmocka_unit_test(formats__are_said_with_the_nearest_settings),
         cmocka_unit_test(formats__of_hf_quant_config_are_read_beside_the_configuration),
+        cmocka_unit_test(checkpoints__are_compared_with_their_index),
+        cmocka_unit_test(formats__are_those_of_their_classes),
     };
     dir = scratch_new();
     path = xasprintf("%s/config.json", dir);

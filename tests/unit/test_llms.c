@@ -368,6 +368,22 @@ static void llms__grow_with_what_they_are_made_of(void **state)
     }
 }
 
+/* The totals of their indexes. */
+static void llms__have_the_bytes_of_their_checkpoints(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        double bytes;
+    } released[] = {{"gpt-oss-120b", 65248815744}, {"gpt-oss-20b", 13761264768}};
+    for (size_t i = 0; i < sizeof released / sizeof *released; i++) {
+        const struct dse_llm *m = (const struct dse_llm *)(const void *)catalog_find(catalog, DSE_KIND_LLM, released[i].name);
+        assert_float_equal(dse_llm_checkpoint_bytes(m), released[i].bytes, 0);
+    }
+    const struct dse_llm *dense = (const struct dse_llm *)(const void *)catalog_find(catalog, DSE_KIND_LLM, "llama3.1-8b");
+    assert_float_equal(dse_llm_checkpoint_bytes(dense), 16060522496, 0); /* 16 bits in all */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +395,7 @@ int main(void)
         cmocka_unit_test(llms__of_glm_5_2_have_indexers_in_21_layers),
         cmocka_unit_test(llms__that_do_not_fit_together_are_refused),
         cmocka_unit_test(llms__grow_with_what_they_are_made_of),
+        cmocka_unit_test(llms__have_the_bytes_of_their_checkpoints),
     };
     struct diags diags;
     diags_init(&diags);

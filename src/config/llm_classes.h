@@ -1,0 +1,22 @@
+/* Internal to the import of LLMs: which classes of weights a checkpoint holds in the format that its configuration names, and
+ * whether the bytes that follow are those of the index of its files. */
+#ifndef DSE_CONFIG_LLM_CLASSES_H
+#define DSE_CONFIG_LLM_CLASSES_H
+
+#include "config/llm_config.h"
+
+struct json_t;
+
+/* The list of modules that a configuration leaves as they are, or NULL. */
+const struct json_t *llm_exceptions(const struct json_t *quantization);
+
+/* All matrices that the method quantises have these bits: those of all layers but routers, of experts alone (MXFP4), or all (MLX).
+ * Modules that are left as they are keep 16, where a whole class is. False: a part of some class is, so its bits are not right for
+ * all of it. */
+bool llm_fill_classes(const struct json_t *quantization, const char *method, double bits, double scale_bits, struct dse_llm *llm);
+
+/* A line with the bytes of the checkpoint; where an index of its files is beside the configuration, one that compares its total.
+ * False with an error: an index that cannot be read. */
+bool llm_compare_index(struct llm_config *c, const struct dse_llm *llm, bool is_exact, struct text *ret);
+
+#endif
