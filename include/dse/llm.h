@@ -23,7 +23,7 @@ struct dse_llm_counts {
     int64_t state_elements;           /* a sequence: recurrent states, DSE_STATE_BYTES each */
     /* Elements of all matrices by class. Those of the head are among the tables where the two are one. */
     int64_t matrices[DSE_WEIGHT_CLASSES];
-    int64_t conv_state_elements;      /* a sequence: past inputs of short convolutions, DSE_CONVOLUTION_BYTES each */
+    int64_t conv_state_elements; /* a sequence: past inputs of short convolutions, DSE_CONVOLUTION_BYTES each */
 };
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret);
 /* Bits of a weight of this class in the released checkpoint, with its share of scales. */

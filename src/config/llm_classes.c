@@ -25,41 +25,74 @@ const json_t *llm_exceptions(const json_t *q)
     return NULL;
 }
 
-/* What modules of a class are called. The first that is in a name counts. */
-static const struct {
+/* What modules are called, and the classes of their weights. The first that is in a name counts. */
+enum { NETWORKS = 1 << DSE_WEIGHTS_DENSE | 1 << DSE_WEIGHTS_EXPERTS | 1 << DSE_WEIGHTS_SHARED };
+static const struct module {
     const char *word;
-    enum dse_weight_class class;
-} module_names[] = {
-    {"lm_head", DSE_WEIGHTS_HEAD},
-    {"embed_tokens", DSE_WEIGHTS_TABLES},
-    {"embed", DSE_WEIGHTS_TABLES},
-    {"wte", DSE_WEIGHTS_TABLES},
-    {"shared_expert_gate", DSE_WEIGHTS_ROUTER},
-    {"router", DSE_WEIGHTS_ROUTER},
-    {"mlp.gate", DSE_WEIGHTS_ROUTER},
-    {"moe.gate", DSE_WEIGHTS_ROUTER},
-    {"shared_experts", DSE_WEIGHTS_SHARED},
-    {"shared_expert", DSE_WEIGHTS_SHARED},
-    {"indexer", DSE_WEIGHTS_INDEXER},
-    {"linear_attn", DSE_WEIGHTS_RECURRENT},
-    {"mamba", DSE_WEIGHTS_RECURRENT},
-    {"self_attn", DSE_WEIGHTS_ATTENTION},
-    {"attention", DSE_WEIGHTS_ATTENTION},
-    {"experts", DSE_WEIGHTS_EXPERTS},
-    {"mlp", DSE_WEIGHTS_DENSE},
+    unsigned classes;     /* a bit for each */
+    const char *parts[5]; /* of such a module, which make up all of it, where a file may name them one by one */
+} modules[] = {
+    {"lm_head", 1 << DSE_WEIGHTS_HEAD, {NULL}},
+    {"embed_tokens", 1 << DSE_WEIGHTS_TABLES, {NULL}},
+    {"embed", 1 << DSE_WEIGHTS_TABLES, {NULL}},
+    {"wte", 1 << DSE_WEIGHTS_TABLES, {NULL}},
+    {"shared_expert_gate", 1 << DSE_WEIGHTS_ROUTER, {NULL}},
+    {"router", 1 << DSE_WEIGHTS_ROUTER, {NULL}},
+    {"mlp.gate", 1 << DSE_WEIGHTS_ROUTER, {NULL}},
+    {"moe.gate", 1 << DSE_WEIGHTS_ROUTER, {NULL}},
+    {"shared_experts", 1 << DSE_WEIGHTS_SHARED, {NULL}},
+    {"shared_expert", 1 << DSE_WEIGHTS_SHARED, {NULL}},
+    {"experts", 1 << DSE_WEIGHTS_EXPERTS, {NULL}},
+    {"indexer", 1 << DSE_WEIGHTS_INDEXER, {NULL}},
+    {"linear_attn", 1 << DSE_WEIGHTS_RECURRENT, {NULL}},
+    {"mamba", 1 << DSE_WEIGHTS_RECURRENT, {NULL}},
+    {"attn", 1 << DSE_WEIGHTS_ATTENTION, {"q_proj", "k_proj", "v_proj", "o_proj"}},
+    {"attention", 1 << DSE_WEIGHTS_ATTENTION, {"q_proj", "k_proj", "v_proj", "o_proj"}},
+    {"mlp", NETWORKS, {"gate", "up", "down"}},
+    {"ffn", NETWORKS, {"gate", "up", "down"}},
+    {"feed_forward", NETWORKS, {"gate", "up", "down"}},
 };
-enum { MODULE_NAMES = sizeof module_names / sizeof *module_names };
-
-/* Whether modules of a class are kept: all, all of some layers, or only some in a layer. */
-struct kept {
-    bool all[DSE_WEIGHT_CLASSES], partly[DSE_WEIGHT_CLASSES], in_layer[DSE_WEIGHT_CLASSES][DSE_PATTERN_MAX];
-};
+enum { MODULES = sizeof modules / sizeof *modules };
 
 static bool has_letter(const char *s)
 {
     while (*s && !isalpha((unsigned char)*s)) s++;
     return *s != '\0';
 }
+
+/* "mlp.gate_proj" is a part of a network, "mlp.gate" a router. */
+static bool is_longer(const struct module *m, const char *at)
+{
+    return m->classes == 1 << DSE_WEIGHTS_ROUTER && at[strlen(m->word)] == '_';
+}
+
+/* *ret_rest is what follows the word. NULL: no module that is known. */
+static const struct module *module_of(const char *name, const char **ret_rest)
+{
+    for (size_t i = 0; i < MODULES; i++) {
+        const char *at = strstr(name, modules[i].word);
+        if (!at || is_longer(&modules[i], at)) continue;
+        *ret_rest = at + strlen(modules[i].word);
+        return &modules[i];
+    }
+    return NULL;
+}
+
+/* A pattern without its escapes ("mlp\.gate"). The caller frees it. */
+static char *plain(const char *pattern)
+{
+    char *ret = xstrdup(pattern), *to = ret;
+    for (const char *from = ret; *from; from++)
+        if (*from != '\\') *to++ = *from;
+    *to = '\0';
+    return ret;
+}
+
+/* What is said of a class: all of it, all of some layers, or only some of its parts. */
+struct named {
+    bool all[DSE_WEIGHT_CLASSES], partly[DSE_WEIGHT_CLASSES], in_layer[DSE_WEIGHT_CLASSES][DSE_PATTERN_MAX];
+    unsigned parts[MODULES]; /* a bit for each that is named for all layers */
+};
 
 /* "model.layers.3.self_attn": 3; -1: of no layer in particular. */
 static long layer_of(const char *name)
@@ -69,56 +102,106 @@ static long layer_of(const char *name)
     return strtol(at + strlen("layers."), NULL, 10);
 }
 
-static void keep(const char *name, struct kept *ret)
+/* Have all parts of the module been named by now? */
+static bool add_parts(const struct module *m, const char *rest, unsigned *parts)
 {
-    for (size_t i = 0; i < MODULE_NAMES; i++) {
-        const char *at = strstr(name, module_names[i].word);
-        const enum dse_weight_class class = module_names[i].class;
-        const long layer = layer_of(name);
-        if (!at) continue;
-        if (class == DSE_WEIGHTS_ROUTER && strncmp(at, "mlp.gate_", strlen("mlp.gate_")) == 0) continue; /* a gate of the network */
-        if (has_letter(at + strlen(module_names[i].word)))
-            ret->partly[class] = true;
-        else if (layer < 0)
+    unsigned all = 0;
+    for (unsigned i = 0; m->parts[i]; i++) {
+        if (strstr(rest, m->parts[i])) *parts |= 1U << i;
+        all |= 1U << i;
+    }
+    return all > 0 && *parts == all;
+}
+
+static void add_name(const char *name, struct named *ret)
+{
+    const char *rest;
+    const struct module *m = module_of(name, &rest);
+    if (!m) return;
+    const long layer = layer_of(name);
+    const bool part = has_letter(rest), whole = part && layer < 0 && add_parts(m, rest, &ret->parts[m - modules]);
+    /* "mlp.up_proj" is of the dense network alone, "mlp.*up_proj" of experts, too. */
+    const bool any_depth = strncmp(rest, ".*", 2) == 0;
+    const unsigned classes = part && m->classes == NETWORKS && !any_depth ? 1 << DSE_WEIGHTS_DENSE : m->classes;
+    for (int class = 0; class < DSE_WEIGHT_CLASSES; class ++) {
+        if (!(classes >> class & 1)) continue;
+        if (whole || (!part && layer < 0))
             ret->all[class] = true;
+        else if (part)
+            ret->partly[class] = true;
         else if (layer < DSE_PATTERN_MAX)
             ret->in_layer[class][layer] = true;
-        return;
     }
 }
 
-/* Is every layer among them? Some only: the class is kept in part. */
-static bool is_kept(const struct dse_llm *llm, enum dse_weight_class class, struct kept *k)
+static void add_names(const json_t *list, struct named *ret)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *pattern = json_string_value(json_array_get(list, i));
+        char *name = pattern ? plain(pattern) : NULL;
+        if (name) add_name(name, ret);
+        free(name);
+    }
+}
+
+/* Is every layer named? */
+static bool is_named(const struct dse_llm *llm, enum dse_weight_class class, const struct named *k)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < llm->layers; i++) n += k->in_layer[class][i];
-    if (n > 0 && n < llm->layers) k->partly[class] = true;
     return k->all[class] || n == llm->layers;
 }
 
+static bool is_named_in_part(const struct dse_llm *llm, enum dse_weight_class class, const struct named *k)
+{
+    bool any = k->partly[class];
+    for (int64_t i = 0; i < llm->layers && !any; i++) any = k->in_layer[class][i];
+    return any && !is_named(llm, class, k);
+}
+
 /* Does the method quantise the class where nothing is said of it? */
-static bool is_quantised(const char *method, enum dse_weight_class class)
+static bool is_usual(const char *method, enum dse_weight_class class)
 {
     if (method && strcmp(method, "mxfp4") == 0) return class == DSE_WEIGHTS_EXPERTS;
     if (method && strcmp(method, "MLX") == 0) return true;
     return class < DSE_WEIGHTS_ROUTER;
 }
 
-bool llm_fill_classes(const json_t *q, const char *method, double bits, double scale_bits, struct dse_llm *llm)
+/* Targets of a group: "Linear", names and patterns of modules. Parts of a module stand for all of it: the others are in other
+ * groups, or have no weights of their own (fused ones). */
+static bool is_target(const json_t *targets, const struct dse_llm *llm, enum dse_weight_class class, const struct named *named)
 {
-    struct kept *kept = xcalloc(1, sizeof *kept);
-    const json_t *list = llm_exceptions(q);
-    bool exact = true;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        if (name) keep(name, kept);
+    for (size_t i = 0; i < json_array_size(targets); i++) {
+        const char *name = json_string_value(json_array_get(targets, i));
+        if (name && strcmp(name, "Linear") == 0 && is_usual(NULL, class)) return true;
     }
+    return is_named(llm, class, named) || is_named_in_part(llm, class, named);
+}
+
+/* False: its weights had another format already. */
+static bool set_bits(struct dse_llm *llm, enum dse_weight_class class, double bits, double scale_bits)
+{
+    double *of = &llm->formats.bits[class];
+    const bool is_new = isnan(*of) || *of == bits;
+    *of = bits;
+    llm->formats.scale_bits[class] = scale_bits > 0 ? scale_bits : (double)NAN;
+    return is_new;
+}
+
+bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method, double bits, double scale_bits,
+                      struct dse_llm *llm)
+{
+    struct named *kept = xcalloc(2, sizeof *kept), *meant = kept + 1;
+    struct dse_llm_counts n;
+    bool exact = true;
+    dse_llm_count(llm, &n);
+    add_names(llm_exceptions(q), kept);
+    add_names(targets, meant);
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
         const enum dse_weight_class class = (enum dse_weight_class)i;
-        const bool quantised = is_quantised(method, class) && !is_kept(llm, class, kept);
-        llm->formats.bits[i] = quantised ? bits : (double)NAN;
-        llm->formats.scale_bits[i] = quantised && scale_bits > 0 ? scale_bits : (double)NAN;
-        exact = exact && !(quantised && kept->partly[i]);
+        const bool is_meant = targets ? is_target(targets, llm, class, meant) : is_usual(method, class);
+        if (n.matrices[i] == 0 || !is_meant || is_named(llm, class, kept)) continue;
+        exact = set_bits(llm, class, bits, scale_bits) && exact && !is_named_in_part(llm, class, kept);
     }
     free(kept);
     return exact;

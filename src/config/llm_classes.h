@@ -10,10 +10,11 @@ struct json_t;
 /* The list of modules that a configuration leaves as they are, or NULL. */
 const struct json_t *llm_exceptions(const struct json_t *quantization);
 
-/* All matrices that the method quantises have these bits: those of all layers but routers, of experts alone (MXFP4), or all (MLX).
- * Modules that are left as they are keep 16, where a whole class is. False: a part of some class is, so its bits are not right for
- * all of it. */
-bool llm_fill_classes(const struct json_t *quantization, const char *method, double bits, double scale_bits, struct dse_llm *llm);
+/* Matrices that the method quantises have these bits: those of the modules that `targets` names or, where it is NULL, those of all
+ * layers but routers, of experts alone (MXFP4), or all (MLX). Other classes stay as they are, and so do those whose modules are all
+ * left unquantised. False: a part of some class is, so its bits are not right for all of it. */
+bool llm_fill_classes(const struct json_t *quantization, const struct json_t *targets, const char *method, double bits,
+                      double scale_bits, struct dse_llm *llm);
 
 /* A line with the bytes of the checkpoint; where an index of its files is beside the configuration, one that compares its total.
  * False with an error: an index that cannot be read. */

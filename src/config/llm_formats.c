@@ -242,6 +242,55 @@ static bool is_mlx(const json_t *q)
            !json_object_get(q, "quant_method") && !json_object_get(q, "quant_algo") && (!mode || strcmp(mode, "affine") == 0);
 }
 
+/* compressed-tensors: a group has a format and the modules that have it. */
+static bool fill_groups(json_t *q, json_t *groups, struct dse_llm *llm)
+{
+    const char *key;
+    json_t *group;
+    bool exact = true;
+    json_object_foreach(groups, key, group)
+    {
+        struct format f = {0};
+        const json_t *targets = json_object_get(group, "targets");
+        take_parts(group, &f);
+        if (f.weight_bits > 0 && targets)
+            exact = llm_fill_classes(q, targets, NULL, f.weight_bits, f.scale_bits, llm) && exact;
+        else
+            exact = false;
+    }
+    return exact;
+}
+
+/* ModelOpt: each module has a format of its own. */
+static bool fill_layers(json_t *q, json_t *layers, struct dse_llm *llm)
+{
+    json_t *by_format = json_object(), *layer, *names;
+    const char *key;
+    bool exact = true;
+    json_object_foreach(layers, key, layer)
+    {
+        const char *format = word_of(layer, KEYS("quant_algo"));
+        if (format && !json_object_get(by_format, format)) json_object_set_new(by_format, format, json_array());
+        if (format) json_array_append_new(json_object_get(by_format, format), json_string(key));
+    }
+    json_object_foreach(by_format, key, names)
+    {
+        struct format f = {0};
+        take_name(key, &f);
+        exact = f.weight_bits > 0 && llm_fill_classes(q, names, NULL, f.weight_bits, f.scale_bits, llm) && exact;
+    }
+    json_decref(by_format);
+    return exact;
+}
+
+static bool fill_classes(json_t *q, const char *method, const struct format *own, struct dse_llm *llm)
+{
+    json_t *groups = json_object_get(q, "config_groups"), *layers = json_object_get(q, "quantized_layers");
+    if (json_is_object(layers)) return fill_layers(q, layers, llm);
+    if (json_is_object(groups) && json_object_size(groups) > 1) return fill_groups(q, groups, llm);
+    return llm_fill_classes(q, NULL, method, own->weight_bits, own->scale_bits, llm);
+}
+
 /* One line of what was found; what is known goes into *f where that has nothing yet. */
 static void describe(const char *name, json_t *q, struct found *found)
 {
@@ -252,7 +301,7 @@ static void describe(const char *name, json_t *q, struct found *found)
     text_init(&mixed);
     take(q, &own);
     take_name(add_mixed(q, &mixed), &own);
-    if (is_mlx(q)) own.scale_bits = 2 * 16 / json_number_value(json_object_get(q, "group_size"));
+    if (is_mlx(q)) own.scale_bits = 2.0 * 16 / json_number_value(json_object_get(q, "group_size"));
     const char *method = is_mlx(q) ? "MLX" : method_of(q);
     const double group = number_of(q, KEYS("group_size", "q_group_size"));
     text_addf(ret, "%s: %s", name, method ? method : "no method is named");
@@ -261,7 +310,6 @@ static void describe(const char *name, json_t *q, struct found *found)
     add_bits(ret, "activations", own.activation_bits);
     add_bits(ret, "a cache", own.kv_bits);
     text_add(ret, mixed.s);
-    const bool is_mixed = mixed.n > 0;
     text_release(&mixed);
     add_exceptions(q, ret);
     text_add(ret, "\n");
@@ -269,8 +317,7 @@ static void describe(const char *name, json_t *q, struct found *found)
         f->weight_bits = own.weight_bits;
         f->scale_bits = own.scale_bits;
         f->activation_bits = own.activation_bits;
-        if (own.weight_bits > 0)
-            found->is_exact = llm_fill_classes(q, method, own.weight_bits, own.scale_bits, found->llm) && !is_mixed;
+        if (own.weight_bits > 0) found->is_exact = fill_classes(q, method, &own, found->llm);
     }
     if (f->kv_bits == 0) f->kv_bits = own.kv_bits;
 }
@@ -321,6 +368,16 @@ static bool read_beside(struct llm_config *c, struct found *found)
     return ok;
 }
 
+/* DeepSeek-V4's files say fp8, and beside it that the experts are in MXFP4. */
+static void take_expert_type(struct llm_config *c, const struct found *found)
+{
+    const char *type = json_string_value(json_object_get(c->text, "expert_dtype"));
+    const json_t *q = json_object_get(c->text, "quantization_config");
+    const char *method = json_string_value(json_object_get(q, "quant_method"));
+    if (type && method && strcmp(type, "fp4") == 0 && strcmp(method, "fp8") == 0)
+        llm_fill_classes(NULL, NULL, "mxfp4", 4, 8.0 / 32, found->llm);
+}
+
 bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret)
 {
     static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
@@ -332,6 +389,7 @@ bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *re
         if (!q) q = json_object_get(c->root, keys[i]);
         if (json_is_object(q)) describe(keys[i], q, &found);
     }
+    take_expert_type(c, &found);
     if (!read_beside(c, &found)) return c->ok = false;
     if (ret->n) add_nearest(&found.format, ret);
     return (c->ok = llm_compare_index(c, llm, found.is_exact, ret));

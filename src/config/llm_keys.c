@@ -57,7 +57,7 @@
     "softmax_scale attn_scale scale_attn_weights scale_attn_by_inverse_layer_idx attn_logit_softcapping attn_logit_softcap " \
     "final_logit_softcapping final_logit_softcap logit_softcap logits_soft_cap reorder_and_upcast_attn " \
     "attention_softmax_in_fp32 softmax_in_fp32 fp32_residual_connection lm_head_in_fp32 enable_lm_head_fp32 " \
-    "position_embedding_type=rope position_embedding_type=nope position_embedding_type=rotary "
+    "compress_rope_parameters position_embedding_type=rope position_embedding_type=nope position_embedding_type=rotary "
 
 static const char of_all[] = KEYS_OF_FILES KEYS_OF_GENERATION KEYS_OF_TRAINING KEYS_OF_ARITHMETIC;
 

@@ -298,6 +298,7 @@ void llm_fill_deepseek_v4(struct llm_config *c, struct dse_llm *m)
     m->kv_heads = 1;
     config_whole_if(c, "num_key_value_heads");
     m->head_dim = config_whole_or(c, "head_dim", 512);
+    config_whole_if(c, "qk_nope_head_dim"); /* the rest of head_dim */
     m->attention_window = config_whole_or(c, "sliding_window", 128);
     m->details.attention_sinks = 1;
     m->latent.q_rank = config_whole(c, "q_lora_rank");

@@ -50,7 +50,7 @@ static void add_rows(struct text *t, const struct report_run *r, const char *nam
                      bool short_numbers)
 {
     json_key(t, name), text_add(t, "{");
-    json_key(t, "sql"), json_string(t, sql);
+    json_key(t, "sql"), json_text(t, sql);
     json_key(t, "rows"), text_add(t, "[");
     for (size_t i = 0; i < rows->n; i++) {
         text_add(t, i ? ",[" : "[");
@@ -73,7 +73,7 @@ static void add_keys(struct text *t, const struct report_run *r, const struct re
     json_key(t, "keys"), text_add(t, "[");
     for (size_t i = 0; i < front->n; i++) {
         text_add(t, i ? ",[" : "[");
-        json_string(t, r->models.s[front->rows[i].model]);
+        json_text(t, r->models.s[front->rows[i].model]);
         text_addf(t, ",%llu]", (unsigned long long)front->rows[i].point);
     }
     text_add(t, "]");
@@ -91,7 +91,7 @@ static void add_models_of(struct text *t, const struct report_run *r, const stru
     for (size_t m = 0; m < r->models.n; m++) {
         if (!name_list_have(&r->columns_of[m], c->name)) continue;
         if (t->s[t->n - 1] != '[') text_add(t, ",");
-        json_string(t, r->models.s[m]);
+        json_text(t, r->models.s[m]);
     }
     text_add(t, "]");
 }
@@ -104,11 +104,11 @@ static void add_columns(struct text *t, const struct report_run *r)
         const struct report_column *c = &r->columns[i];
         if (!c->shown) continue;
         text_add(t, t->s[t->n - 1] == '[' ? "{" : ",{");
-        json_key(t, "name"), json_string(t, c->name);
-        json_key(t, "label"), json_string(t, c->label);
-        json_key(t, "doc"), json_string(t, c->doc);
+        json_key(t, "name"), json_text(t, c->name);
+        json_key(t, "label"), json_text(t, c->label);
+        json_key(t, "doc"), json_text(t, c->doc);
         json_key(t, "direction"), json_number(t, c->direction);
-        json_key(t, "kind"), json_string(t, kinds[c->kind]);
+        json_key(t, "kind"), json_text(t, kinds[c->kind]);
         json_key(t, "text"), text_add(t, c->is_text ? "true" : "false");
         add_models_of(t, r, c);
         text_add(t, "}");
@@ -121,7 +121,7 @@ static void add_goal(struct text *t, const struct report_run *r)
     json_key(t, "objectives"), text_add(t, "[");
     for (size_t i = 0; i < r->goal.n; i++) {
         text_add(t, i ? ",{" : "{");
-        json_key(t, "name"), json_string(t, r->goal.columns[i]);
+        json_key(t, "name"), json_text(t, r->goal.columns[i]);
         json_key(t, "maximise"), text_add(t, r->goal.maximise[i] ? "true" : "false");
         text_add(t, "}");
     }
@@ -129,7 +129,7 @@ static void add_goal(struct text *t, const struct report_run *r)
     json_key(t, "per"), text_add(t, "[");
     for (size_t i = 0; i < r->goal.n_per; i++) {
         if (i) text_add(t, ",");
-        json_string(t, r->goal.per[i]);
+        json_text(t, r->goal.per[i]);
     }
     text_add(t, "]");
 }
@@ -145,11 +145,11 @@ static bool add_provenance(struct text *t, const struct report_run *r, char **re
     json_key(t, "run"), text_add(t, "[");
     for (int i = 0; ok && i < query_columns(q); i++) {
         text_add(t, i ? ",[" : "[");
-        json_string(t, query_column_name(q, i));
+        json_text(t, query_column_name(q, i));
         text_add(t, ",");
         if (strcmp(query_column_name(q, i), "notices") == 0 && query_text(q, i)) *ret_notices = xstrdup(query_text(q, i));
         if (query_type(q, i) == CELL_TEXT)
-            json_string(t, query_text(q, i));
+            json_text(t, query_text(q, i));
         else
             json_number(t, query_f64(q, i));
         text_add(t, "]");
@@ -167,7 +167,7 @@ static bool add_notices(struct text *t, const struct report_run *r, char *stored
                                  .per = (const char *const *)r->goal.per,
                                  .n_per = r->goal.n_per};
     if (!stored && !reader_notices(r->reader, r->id, &front, &stored, diags)) return false;
-    json_key(t, "notices"), json_string(t, stored);
+    json_key(t, "notices"), json_text(t, stored);
     free(stored);
     return true;
 }
@@ -179,10 +179,10 @@ bool report_data(struct report_run *r, struct text *ret, struct text *said, stru
     struct report_rows front = {0}, sample = {0};
     char *notices;
     text_add(ret, "{");
-    json_key(ret, "database"), json_string(ret, r->options->db);
+    json_key(ret, "database"), json_text(ret, r->options->db);
     json_key(ret, "id"), json_number(ret, (double)r->id);
     char *budget = r->goal.budget.n ? budget_limits_text(&r->goal.budget) : NULL;
-    json_key(ret, "budget"), json_string(ret, budget);
+    json_key(ret, "budget"), json_text(ret, budget);
     free(budget);
     bool ok = e && report_rows_read(r, front_sql(r, false), &front, diags) &&
               report_rows_read(r, sample_sql(r, feasible, false), &sample, diags) && add_provenance(ret, r, &notices, diags) &&
@@ -198,7 +198,7 @@ bool report_data(struct report_run *r, struct text *ret, struct text *said, stru
         json_key(ret, "effects"), report_effects_json(e, ret);
         char *sql = reasons_sql(r);
         json_key(ret, "reasons"), text_add(ret, "{");
-        json_key(ret, "sql"), json_string(ret, sql);
+        json_key(ret, "sql"), json_text(ret, sql);
         json_key(ret, "rows"), report_reasons_json(e, ret);
         text_add(ret, "}");
         free(sql);

@@ -93,7 +93,7 @@ void report_points_json(const struct report_run *r, const struct report_rows *fr
 /* ---- JSON (report_json.c) ------------------------------------------------------------------------------------------------ */
 
 /* Fit to stand in a page: there is no "<" in it. A string or null; a number in full, or with six digits; NaN is null. */
-void json_string(struct text *t, const char *s);
+void json_text(struct text *t, const char *s);
 void json_number(struct text *t, double v);
 void json_short_number(struct text *t, double v);
 /* Add the name of a member, behind "{" or another member. */

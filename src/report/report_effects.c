@@ -208,7 +208,7 @@ static void add_group(const struct report_effects *e, const struct group *g, str
 {
     text_add(t, "[");
     if (g->text)
-        json_string(t, g->text);
+        json_text(t, g->text);
     else
         json_short_number(t, g->number);
     text_addf(t, ",%llu", (unsigned long long)g->points);
@@ -227,8 +227,8 @@ static void add_parameter(const struct report_effects *e, const bool *models, co
     struct groups g = groups_shown(&e->run->goal, found);
     char *sql = effect_sql(e->run, models, column, g.n < found->n);
     text_add(t, t->s[t->n - 1] == '[' ? "{" : ",{");
-    json_key(t, "name"), json_string(t, column ? column : "model");
-    json_key(t, "sql"), json_string(t, sql);
+    json_key(t, "name"), json_text(t, column ? column : "model");
+    json_key(t, "sql"), json_text(t, sql);
     json_key(t, "shares"), text_add(t, "[");
     for (size_t i = 0; i < e->run->goal.n; i++) {
         if (i) text_add(t, ",");
@@ -257,7 +257,7 @@ static void add_scope(const struct report_effects *e, const char *name, const bo
         if (e->all[m].points) group_merge(&r->goal, groups_find(&each, r->models.s[m], 0), &e->all[m]);
     }
     text_add(t, t->s[t->n - 1] == '[' ? "{" : ",{");
-    json_key(t, "scope"), json_string(t, name);
+    json_key(t, "scope"), json_text(t, name);
     json_key(t, "points"), text_addf(t, "%llu", (unsigned long long)all.points);
     json_key(t, "parameters"), text_add(t, "[");
     if (compare) add_parameter(e, models, NULL, &each, &all, t);
@@ -298,7 +298,7 @@ void report_reasons_json(const struct report_effects *e, struct text *t)
     text_add(t, "[");
     for (size_t i = 0; i < g.n && i < REASONS_MAX; i++) {
         text_add(t, i ? ",[" : "[");
-        json_string(t, g.list[i].text);
+        json_text(t, g.list[i].text);
         text_addf(t, ",%llu]", (unsigned long long)g.list[i].points);
     }
     text_add(t, "]");

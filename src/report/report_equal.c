@@ -429,7 +429,7 @@ enum { SAID_MAX = 5 };
 static void add_sentence(char *s, size_t rank, struct text *json, struct said *said)
 {
     if (json->s[json->n - 1] != '[') text_add(json, ",");
-    json_string(json, s);
+    json_text(json, s);
     said->list = xrealloc(said->list, said->n + 1, sizeof *said->list);
     said->list[said->n] = (struct said_one){s, rank, said->n};
     said->n++;
@@ -518,8 +518,8 @@ static void add_contest(const struct report_contest *c, size_t contest, const ch
                         struct text *json, struct said *said)
 {
     text_add(json, json->s[json->n - 1] == '[' ? "{" : ",{");
-    json_key(json, "of"), json_string(json, c->by ? c->by : "model");
-    json_key(json, "sql"), json_string(json, sql);
+    json_key(json, "of"), json_text(json, c->by ? c->by : "model");
+    json_key(json, "sql"), json_text(json, sql);
     json_key(json, "limits"), add_limits(&t->levels, json);
     json_key(json, "unknown"), text_addf(json, "%llu", (unsigned long long)t->unknown);
     json_key(json, "sentences"), text_add(json, "[");

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-void json_string(struct text *t, const char *s)
+void json_text(struct text *t, const char *s)
 {
     if (!s) {
         text_add(t, "null");
@@ -38,14 +38,14 @@ void json_short_number(struct text *t, double v)
 void json_key(struct text *t, const char *name)
 {
     if (t->n && t->s[t->n - 1] != '{') text_add(t, ",");
-    json_string(t, name);
+    json_text(t, name);
     text_add(t, ":");
 }
 
 void json_cell(struct text *t, const struct report_cell *c, bool short_numbers)
 {
     if (c->type == CELL_TEXT)
-        json_string(t, c->text);
+        json_text(t, c->text);
     else if (c->type == CELL_NULL)
         text_add(t, "null");
     else if (short_numbers)

@@ -121,12 +121,12 @@ static void add_parts(const struct model *m, const void *metrics, const struct d
     for (int i = 0; i < b->n; i++) {
         struct part_row row = breakdown_row(m, metrics, b, i);
         text_add(t, i ? ",[" : "[");
-        json_string(t, row.part);
+        json_text(t, row.part);
         text_addf(t, ",%d,", row.depth);
         json_short_number(t, row.time_us);
         text_add(t, ","), json_short_number(t, row.dram_mib);
         text_add(t, ","), json_short_number(t, row.energy_mj);
-        text_add(t, ","), json_string(t, row.bound);
+        text_add(t, ","), json_text(t, row.bound);
         text_add(t, "]");
     }
     if (b->n) text_add(t, "]");
@@ -178,16 +178,16 @@ static void add_point(const struct again *a, const struct report_run *r, const s
     bool stale = false;
     char *command = command_of(a, sp, row->point, fidelity);
     text_add(t, "{");
-    json_key(t, "command"), json_string(t, command);
+    json_key(t, "command"), json_text(t, command);
     json_key(t, "parts");
     if (a->sweep->averages || fidelity != FIDELITY_CLOSED_FORM)
         text_add(t, "null");
     else
         add_breakdown(r, row, sp, &stale, t);
-    json_key(t, "why"), json_string(t, a->sweep->averages                 ? "mean"
-                                       : fidelity == FIDELITY_EVENT_LEVEL ? "event-level"
-                                       : stale                            ? "changed"
-                                                                          : NULL);
+    json_key(t, "why"), json_text(t, a->sweep->averages                 ? "mean"
+                                     : fidelity == FIDELITY_EVENT_LEVEL ? "event-level"
+                                     : stale                            ? "changed"
+                                                                        : NULL);
     text_add(t, "}");
     free(command);
 }

@@ -519,6 +519,19 @@ static void formats__are_those_of_their_classes(void **state)
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"lm_head\", \"re:.*self_attn.*\"]}", 16, 8, 16, 16, true},
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.0.self_attn\"]}", 8, 8, 16, 16, false},
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.*.mlp.down_proj\"]}", 8, 8, 16, 16, false},
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"re:.*\\\\.self_attn\\\\.q_proj$\", \"re:.*self_attn.(k|v)_proj\", "
+         "\"re:.*k_proj\", \"model.layers.*.self_attn.o_proj\"]}",
+         8, 8, 16, 16, false}, /* of k and v one name has only the v: "(k|v)_proj" */
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"re:.*\\\\.self_attn\\\\.(q_proj|k_proj|v_proj|o_proj)$\", "
+         "\"re:.*mlp.(gate|up|gate_up|down)_proj.*\"]}",
+         16, 16, 16, 16, true},
+        {"{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"a\": {\"targets\": [\"re:.*attn.*(q|k|v|o)_proj$\"], "
+         "\"weights\": {\"num_bits\": 8}}, \"b\": {\"targets\": [\"re:.*mlp.*(gate|up|down)_proj$\"], "
+         "\"weights\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}}}}",
+         8, 4.5, 16, 16, true},
+        {"{\"quant_algo\": \"MIXED_PRECISION\", \"quantized_layers\": {\"layers.0.mlp\": {\"quant_algo\": \"NVFP4\"}, "
+         "\"layers.1.mlp\": {\"quant_algo\": \"FP8\"}, \"lm_head\": {\"quant_algo\": \"FP8\"}}}",
+         16, 8, 8, 16, false},
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [7, \"model.layers.99999999999999999999.mlp\"]}", 8, 8, 16, 16, true},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
