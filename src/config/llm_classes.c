@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const json_t *llm_exceptions(const json_t *q)
 {
@@ -32,20 +31,20 @@ static const struct module {
     unsigned classes;     /* a bit for each */
     const char *parts[5]; /* of such a module, which make up all of it, where a file may name them one by one */
 } modules[] = {
-    {"lm_head", 1 << DSE_WEIGHTS_HEAD, {NULL}},
-    {"embed_tokens", 1 << DSE_WEIGHTS_TABLES, {NULL}},
-    {"embed", 1 << DSE_WEIGHTS_TABLES, {NULL}},
-    {"wte", 1 << DSE_WEIGHTS_TABLES, {NULL}},
-    {"shared_expert_gate", 1 << DSE_WEIGHTS_ROUTER, {NULL}},
-    {"router", 1 << DSE_WEIGHTS_ROUTER, {NULL}},
-    {"mlp.gate", 1 << DSE_WEIGHTS_ROUTER, {NULL}},
-    {"moe.gate", 1 << DSE_WEIGHTS_ROUTER, {NULL}},
-    {"shared_experts", 1 << DSE_WEIGHTS_SHARED, {NULL}},
-    {"shared_expert", 1 << DSE_WEIGHTS_SHARED, {NULL}},
-    {"experts", 1 << DSE_WEIGHTS_EXPERTS, {NULL}},
-    {"indexer", 1 << DSE_WEIGHTS_INDEXER, {NULL}},
-    {"linear_attn", 1 << DSE_WEIGHTS_RECURRENT, {NULL}},
-    {"mamba", 1 << DSE_WEIGHTS_RECURRENT, {NULL}},
+    {"lm_head", 1 << DSE_WEIGHTS_HEAD},
+    {"embed_tokens", 1 << DSE_WEIGHTS_TABLES},
+    {"embed", 1 << DSE_WEIGHTS_TABLES},
+    {"wte", 1 << DSE_WEIGHTS_TABLES},
+    {"shared_expert_gate", 1 << DSE_WEIGHTS_ROUTER},
+    {"router", 1 << DSE_WEIGHTS_ROUTER},
+    {"mlp.gate", 1 << DSE_WEIGHTS_ROUTER},
+    {"moe.gate", 1 << DSE_WEIGHTS_ROUTER},
+    {"shared_experts", 1 << DSE_WEIGHTS_SHARED},
+    {"shared_expert", 1 << DSE_WEIGHTS_SHARED},
+    {"experts", 1 << DSE_WEIGHTS_EXPERTS},
+    {"indexer", 1 << DSE_WEIGHTS_INDEXER},
+    {"linear_attn", 1 << DSE_WEIGHTS_RECURRENT},
+    {"mamba", 1 << DSE_WEIGHTS_RECURRENT},
     {"attn", 1 << DSE_WEIGHTS_ATTENTION, {"q_proj", "k_proj", "v_proj", "o_proj"}},
     {"attention", 1 << DSE_WEIGHTS_ATTENTION, {"q_proj", "k_proj", "v_proj", "o_proj"}},
     {"mlp", NETWORKS, {"gate", "up", "down"}},
@@ -209,16 +208,11 @@ bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method
 
 /* ---- the index -------------------------------------------------------------------------------------------------------------- */
 
-static char *index_beside(const char *path)
-{
-    static const char name[] = "model.safetensors.index.json";
-    const char *slash = strrchr(path, '/');
-    return slash ? xasprintf("%.*s/%s", (int)(slash - path), path, name) : xstrdup(name);
-}
+static const char index_name[] = "model.safetensors.index.json";
 
 static void compare(double total, double counted, struct text *ret)
 {
-    text_addf(ret, "model.safetensors.index.json: %.0f bytes, ", total);
+    text_addf(ret, "%s: %.0f bytes, ", index_name, total);
     if (total == counted)
         text_add(ret, "as counted\n");
     else
@@ -228,21 +222,14 @@ static void compare(double total, double counted, struct text *ret)
 
 bool llm_compare_index(struct llm_config *c, const struct dse_llm *llm, bool is_exact, struct text *ret)
 {
-    char *path = index_beside(c->file), *source = NULL;
-    bool ok = true;
-    const bool is_there = access(path, F_OK) == 0;
+    json_t *root;
+    if (!llm_json_beside(c->file, index_name, &root, c->diags)) return false;
     const double counted = dse_llm_checkpoint_bytes(llm);
-    if (is_there || ret->n > 0)
+    const json_t *total = json_object_get(json_object_get(root, "metadata"), "total_size");
+    if (root || ret->n > 0)
         text_addf(ret, "checkpoint: %.0f bytes, %.2f GiB%s\n", counted, counted / DSE_GIB,
                   is_exact ? "" : "; about: parts of some classes are in other formats");
-    if (is_there) {
-        json_t *root = llm_json_read(path, &source, c->diags);
-        const json_t *total = json_object_get(json_object_get(root, "metadata"), "total_size");
-        if (json_is_number(total)) compare(json_number_value(total), counted, ret);
-        ok = root != NULL;
-        json_decref(root);
-    }
-    free(source);
-    free(path);
-    return ok;
+    if (json_is_number(total)) compare(json_number_value(total), counted, ret);
+    json_decref(root);
+    return true;
 }

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What a checkpoint's weights, activations and cache take. 0: nothing is said of it. */
 struct format {
@@ -344,28 +343,15 @@ static void add_nearest(const struct format *f, struct text *ret)
 
 /* ---- where they stand ------------------------------------------------------------------------------------------------------ */
 
-/* "DIR/hf_quant_config.json" beside "DIR/config.json", and likewise behind any name before it. The caller frees it. */
-static char *beside(const char *path)
-{
-    static const char end[] = "config.json";
-    const size_t n = strlen(path), k = strlen(end);
-    return n >= k && strcmp(path + n - k, end) == 0 ? xasprintf("%.*shf_quant_%s", (int)(n - k), path, end) : NULL;
-}
-
 static bool read_beside(struct llm_config *c, struct found *found)
 {
-    char *path = beside(c->file), *source = NULL;
-    bool ok = true;
-    if (path && access(path, F_OK) == 0) {
-        json_t *root = llm_json_read(path, &source, c->diags);
-        json_t *q = json_object_get(root, "quantization");
-        if (root) describe("hf_quant_config.json", q ? q : root, found);
-        ok = root != NULL;
-        json_decref(root);
-    }
-    free(source);
-    free(path);
-    return ok;
+    static const char name[] = "hf_quant_config.json";
+    json_t *root, *q;
+    if (!llm_json_beside(c->file, name, &root, c->diags)) return false;
+    q = json_object_get(root, "quantization");
+    if (root) describe(name, q ? q : root, found);
+    json_decref(root);
+    return true;
 }
 
 /* DeepSeek-V4's files say fp8, and beside it that the experts are in MXFP4. */

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CONFIG_MAX = 64 << 20 }; /* an index names each tensor: 15 MB where there are 400 experts in 60 layers */
 
@@ -55,6 +56,24 @@ json_t *llm_json_read(const char *path, char **ret_source, struct diags *diags)
     struct srcloc loc = {.file = path, .line = error.line > 0 ? error.line : 1, .column = error.column > 0 ? error.column : 1};
     diags_input(diags, loc, *ret_source, "a config.json of Hugging Face transformers is needed", "not JSON: %s", error.text);
     return NULL;
+}
+
+/* "DIR/NAME" beside "DIR/config.json", and likewise behind any name before it. The caller frees it. */
+static char *beside(const char *config, const char *name)
+{
+    static const char end[] = "config.json";
+    const size_t n = strlen(config), k = strlen(end);
+    return n >= k && strcmp(config + n - k, end) == 0 ? xasprintf("%.*s%s", (int)(n - k), config, name) : NULL;
+}
+
+bool llm_json_beside(const char *config, const char *name, json_t **ret, struct diags *diags)
+{
+    char *path = beside(config, name), *source = NULL;
+    const bool is_there = path && access(path, F_OK) == 0;
+    *ret = is_there ? llm_json_read(path, &source, diags) : NULL;
+    free(source);
+    free(path);
+    return !is_there || *ret;
 }
 
 /* ---- places -------------------------------------------------------------------------------------------------------------- */

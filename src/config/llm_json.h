@@ -12,6 +12,10 @@ struct json_t;
  * column. All numbers are real ones; what is not finite is a number that no count may be. */
 struct json_t *llm_json_read(const char *path, char **ret_source, struct diags *diags);
 
+/* Read the file `name` that lies beside a config.json: "DIR/X-NAME" beside "DIR/X-config.json". *ret is NULL where there is none.
+ * False with an error: one that cannot be read. */
+bool llm_json_beside(const char *config, const char *name, struct json_t **ret, struct diags *diags);
+
 /* Where the value of a key stands, of the object that begins at `object` (not deeper): the last one of that name. NULL: nowhere. */
 const char *llm_json_find(const char *object, const char *key);
 /* The line and column of a place in a text. */

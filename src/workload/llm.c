@@ -406,6 +406,21 @@ static const char *check_experts(const struct dse_llm *llm)
     return NULL;
 }
 
+/* Bits of weights that the LLM does not have would move nothing. */
+static const char *check_formats(const struct dse_llm *llm)
+{
+    static _Thread_local char why[100];
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
+        if (n.matrices[i] > 0 || !(llm->formats.bits[i] > 0 || llm->formats.scale_bits[i] > 0)) continue;
+        snprintf(why, sizeof why, "the LLM has no weights of this class: %s_bits, %s_scale_bits", dse_weight_class_names[i],
+                 dse_weight_class_names[i]);
+        return why;
+    }
+    return NULL;
+}
+
 /* ---- what is the same ---------------------------------------------------------------------------------------------------- */
 
 static bool same_heads(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
@@ -490,7 +505,7 @@ const char *dse_llm_resolve(struct dse_llm *llm)
     for (size_t i = 0; !why && i < sizeof checks / sizeof *checks; i++) why = checks[i](llm);
     for (size_t i = 0; !why && i < llm->n_kinds; i++) why = check_kind(&llm->kinds[i]);
     find_same(llm);
-    return why;
+    return why ? why : check_formats(llm);
 }
 
 const char *dse_llm_unlike_plain(const struct dse_llm *llm)

@@ -438,6 +438,13 @@ static void formats__are_said_with_the_nearest_settings(void **state)
     release(&a);
 }
 
+static void take_away(const char *name)
+{
+    char *file = xasprintf("%s/%s", dir, name);
+    remove(file);
+    free(file);
+}
+
 static void formats__of_hf_quant_config_are_read_beside_the_configuration(void **state)
 {
     (void)state;
@@ -462,9 +469,7 @@ static void formats__of_hf_quant_config_are_read_beside_the_configuration(void *
     ask(LLAMA "}", false, &a);
     assert_false(a.ok);
     release(&a);
-    char *file = xasprintf("%s/hf_quant_config.json", dir);
-    remove(file);
-    free(file);
+    take_away("hf_quant_config.json");
 }
 
 #define GPT_OSS \
@@ -481,9 +486,7 @@ static void answer_with_index(const char *config, const char *index, const char 
     must(&a, config);
     says(config, a.said.formats.s, says_this);
     release(&a);
-    char *file = xasprintf("%s/model.safetensors.index.json", dir);
-    remove(file);
-    free(file);
+    take_away("model.safetensors.index.json");
 }
 
 /* 13,761,264,768 bytes are the total of gpt-oss-20b's index. */
@@ -500,9 +503,7 @@ static void checkpoints__are_compared_with_their_index(void **state)
     ask(config, false, &a);
     assert_false(a.ok);
     release(&a);
-    char *file = xasprintf("%s/model.safetensors.index.json", dir);
-    remove(file);
-    free(file);
+    take_away("model.safetensors.index.json");
 }
 
 /* Bits of a class with its scales; 16: as without a format. */

@@ -340,6 +340,9 @@ static void llms__that_do_not_fit_together_are_refused(void **state)
     bad.dense_layers = 62;
     assert_string_equal(dse_llm_resolve(&bad), "dense_layers is greater than layers");
     bad = like("llama2-7b");
+    bad.formats.bits[DSE_WEIGHTS_EXPERTS] = 4;
+    assert_string_equal(dse_llm_resolve(&bad), "the LLM has no weights of this class: experts_bits, experts_scale_bits");
+    bad = like("llama2-7b");
     bad.ffn = 0;
     assert_string_equal(dse_llm_resolve(&bad), "a dense feed-forward network needs ffn");
 }
