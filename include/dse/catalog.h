@@ -157,11 +157,26 @@ enum dse_weight_class {
 };
 extern const char *const dse_weight_class_names[]; /* "attention", ..., "other", NULL */
 
-/* How the released checkpoint holds its weights. Groups of weights share scales and zero points, which count as a share of each
- * weight: one of 16 bits for each 128 weights is 0.125. What is not given (NaN, 0) has 16 bits and no scales. */
-struct dse_llm_formats {
+/* How weights are held, class by class. Groups of weights share scales and zero points, which count as a share of each weight: one
+ * of 16 bits for each 128 weights is 0.125. What is not given (NaN, 0) has in the checkpoint of an LLM 16 bits and no scales, and
+ * in an entry of the formats what weight_bits and weight_scale_bits of the workload say. */
+struct dse_class_bits {
     double bits[DSE_WEIGHT_CLASSES], scale_bits[DSE_WEIGHT_CLASSES]; /* of a weight */
 };
+
+/* What weights of a workload are held in. Row table: dse_formats_fields. */
+struct dse_format_origin {
+    int32_t released; /* all classes as the checkpoint of the LLM has them */
+};
+struct dse_formats {
+    struct dse_entry entry;
+    struct dse_format_origin origin;
+    struct dse_class_bits weights;
+};
+extern const struct dse_param dse_formats_fields[];
+const char *dse_formats_check(const struct dse_formats *f);
+/* Have all weights weight_bits and weight_scale_bits? So it is without formats (NULL), too. */
+bool dse_formats_uniform(const struct dse_formats *f);
 
 struct dse_llm {
     struct dse_entry entry;
@@ -175,10 +190,10 @@ struct dse_llm {
     struct dse_llm_layer_inputs inputs;
     int64_t residual_streams; /* that hyper-connections mix before and behind each sublayer; 0: one, without them */
     int64_t vocab;
-    int64_t embedding_tables;       /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
-    int64_t max_context;            /* longest context it was trained or extended for */
-    int64_t dense_layers;           /* the first ones, which have no experts */
-    struct dse_llm_formats formats; /* of the released checkpoint */
+    int64_t embedding_tables;      /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
+    int64_t max_context;           /* longest context it was trained or extended for */
+    int64_t dense_layers;          /* the first ones, which have no experts */
+    struct dse_class_bits formats; /* of the released checkpoint */
     struct dse_pattern attention, feed_forward; /* enum dse_mixer, enum dse_feed_forward; as the entry has them */
     struct dse_pattern layer_kinds;             /* index into kinds; n = 0: kinds are made of the two above */
     struct dse_layer_kind kinds[DSE_LAYER_KINDS_MAX];

@@ -59,6 +59,7 @@ enum dse_kind {
     DSE_KIND_TASK,
     DSE_KIND_EXPERT_LOADS,
     DSE_KIND_DRAFTS,
+    DSE_KIND_FORMATS,
     DSE_KIND_COUNT
 };
 

@@ -26,8 +26,17 @@ struct dse_llm_counts {
     int64_t conv_state_elements; /* a sequence: past inputs of short convolutions, DSE_CONVOLUTION_BYTES each */
 };
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret);
-/* Bits of a weight of this class in the released checkpoint, with its share of scales. */
-double dse_llm_class_bits(const struct dse_llm *llm, enum dse_weight_class class);
+/* Bits of a weight, and its share of scales and zero points. */
+struct dse_held {
+    double bits, scale_bits;
+};
+static inline double dse_held_bytes(struct dse_held of)
+{
+    enum { BITS_PER_BYTE = 8 };
+    return (of.bits + of.scale_bits) / BITS_PER_BYTE;
+}
+/* Of a weight of this class in the released checkpoint. */
+struct dse_held dse_llm_held(const struct dse_llm *llm, enum dse_weight_class class);
 /* Bytes of all weights as the checkpoint stores them: matrices in the format of their class, all else in 16 bits. */
 double dse_llm_checkpoint_bytes(const struct dse_llm *llm);
 

@@ -40,7 +40,8 @@ struct dse_workload {
     int64_t context;       /* decode: positions in the KV cache; prefill: length of the prompt */
     double context_spread; /* decode: standard deviation of the sequences' contexts over their mean, `context` */
     int64_t chunk_tokens,
-        chunk_context; /* decode: of a prompt that is worked on in the same step, and positions of it before these */
+        chunk_context;                /* decode: of a prompt that is worked on in the same step, and positions of it before these */
+    const struct dse_formats *format; /* NULL: uniform */
     int64_t weight_bits, kv_bits, activation_bits;
     double weight_scale_bits; /* of scales and zero points, a weight: one of 16 bits for each 128 weights is 0.125 */
     /* Of scales and zero points, a key or value element: two of fp16 for each 32 elements are 1; 0: none counted. */
@@ -80,7 +81,8 @@ enum dse_workload_can {
     DSE_CAN_MIX = 1 << 3,         /* context_spread, chunk_tokens */
     DSE_CAN_ACTIVATIONS = 1 << 4, /* activation_bits below 16 */
     DSE_CAN_SCALES = 1 << 5,      /* weight_scale_bits */
-    DSE_CAN_ALL = (1 << 6) - 1
+    DSE_CAN_FORMATS = 1 << 6,     /* weights of several formats */
+    DSE_CAN_ALL = (1 << 7) - 1
 };
 
 /* A request: a prompt, then tokens generated one by one. Models that average over a generation embed it beside the workload:
@@ -181,11 +183,12 @@ struct dse_op {
     int64_t repeat;         /* instances: layers, or 1 */
     double copies;          /* matrices of an instance that work on different rows: experts with work (a mean); else 1 */
     int64_t cached_columns; /* of n: keys and values of grouped queries, which go to the cache */
-    int64_t m, k, n;     /* of one instance, of one copy. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence.
+    int64_t m, k, n; /* of one instance, of one copy. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence.
                               m of experts is the mean, rounded up: `rows` is the mean */
-    double rows;         /* of one copy */
-    double weight_bytes; /* read once a pass, whatever the batch */
-    double held_bytes;   /* of weights in this chip's memory: more than weight_bytes where experts have no work */
+    double rows;     /* of one copy */
+    double element_bytes; /* of one stored weight, with its share of scales and zero points; 0: no weights */
+    double weight_bytes;  /* read once a pass, whatever the batch */
+    double held_bytes;    /* of weights in this chip's memory: more than weight_bytes where experts have no work */
     double
         kv_read_bytes; /* of the whole batch; K and V apart (SCORES reads K, VALUES reads V); grouped-query heads share. RECURRENCE:
                               the states */
@@ -259,6 +262,16 @@ enum { DSE_EXPERTS_DRAWN_MAX = 4096, DSE_TOKENS_DRAWN = 512 };
 bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed, int64_t layer, double *ret);
 /* The chip with the most rows of `chips`: its first expert. *ret_n: how many it holds. */
 int64_t dse_experts_fullest(const struct dse_workload *w, const double *rows, double chips, int64_t *ret_n);
+
+/* What weights of a class are held in: by `format`, or weight_bits and weight_scale_bits. The output head of an LLM that has it in
+ * common with the embedding is held as that is. */
+struct dse_held dse_workload_held(const struct dse_workload *w, const struct dse_llm *llm, enum dse_weight_class class);
+/* Bits of the narrowest and of the widest weights that are multiplied in a step, scales not included: of all classes that the LLM
+ * has but a table that is only looked up. */
+struct dse_weight_bits {
+    double narrowest, widest;
+};
+struct dse_weight_bits dse_workload_weight_bits(const struct dse_workload *w);
 
 /* Weight elements of one layer (attention projections and FFN) and of the output head. */
 double dse_llm_layer_weights(const struct dse_llm *llm);

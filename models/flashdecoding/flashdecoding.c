@@ -360,9 +360,9 @@ static const char *fd_check(const void *params)
     if (!why) why = fd_cache_check(p);
     if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
         why = "activation_bits other than 16 need dataflow = vendor";
-    if (!why && p->workload.weight_bits < FD_WIDE_BITS && p->workload.activation_bits < FD_WIDE_BITS &&
+    if (!why && p->workload.activation_bits < FD_WIDE_BITS && dse_workload_weight_bits(&p->workload).narrowest < FD_WIDE_BITS &&
         p->tensor_tflops == p->gpu->tensor_tflops)
-        why = "weight_bits and activation_bits below 16 need another tensor_tflops: set the gpu's dense peak of that "
+        why = "weights and activations of less than 16 bits need another tensor_tflops: set the gpu's dense peak of that "
               "format (fp8 of an h100: 1979)";
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)

@@ -130,7 +130,7 @@ enum { FD_VENDOR_TILES = 5 };
 /* One device as rates: bytes and operations a second. */
 struct fd_machine {
     const struct fd_params *p;
-    double weight_bytes;             /* of an element */
+    double weight_bytes;             /* of a weight, by weight_bits */
     double bandwidth;                /* peak of the DRAM */
     double stream;                   /* of weights */
     double block_stream;             /* what one block of a tile kernel can draw */
@@ -165,7 +165,10 @@ enum { FD_LIBRARY_ROWS = 64, FD_LIBRARY_ROWS_MAX = 128, FD_LIBRARY_TILE_N_FEW = 
 /* (m x k) x (k x n), on one device. extra_bytes: written to DRAM by the same kernel. */
 struct fd_gemm {
     double m, k, n, extra_bytes;
+    double weight_bytes; /* of a weight; 0: by weight_bits */
 };
+/* The machine as it holds the weights of this GEMM: `m`, or *own where they have a format of their own. */
+const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own);
 
 /* What a kernel costs. */
 struct fd_cost {

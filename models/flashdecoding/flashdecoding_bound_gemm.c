@@ -193,8 +193,22 @@ struct fd_cost_bound fd_vendor_bound(const struct fd_box *b, const struct fd_gem
 
 /* ---- the choice ---------------------------------------------------------------------------------------------------------- */
 
+/* The box as it holds the weights of this GEMM: `b`, or *own. */
+static const struct fd_box *box_for(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_box *own)
+{
+    struct fd_machine fast, slow;
+    const struct fd_machine *of_lo = fd_machine_for(&b->fast, &g->lo, &fast), *of_hi = fd_machine_for(&b->slow, &g->hi, &slow);
+    if (of_lo == &b->fast && of_hi == &b->slow) return b;
+    *own = *b;
+    own->fast = *of_lo;
+    own->slow = *of_hi;
+    return own;
+}
+
 void fd_three_bound(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_cost_bound ret[FD_KERNELS])
 {
+    struct fd_box own;
+    b = box_for(b, g, &own);
     ret[FD_GEMV] = gemv_bound(b, g);
     ret[FD_FLAT] = flat_bound(b, g);
     ret[FD_LIBRARY] = library_bound(b, g, FD_LIBRARY_ROWS, FD_LIBRARY_ROWS);
@@ -203,6 +217,8 @@ void fd_three_bound(const struct fd_box *b, const struct fd_gemm_bound *g, struc
 struct fd_cost_bound fd_linear_bound(const struct fd_box *b, const struct fd_gemm_bound *g)
 {
     if (b->lo.dataflow == FD_BY_VENDOR) return fd_vendor_bound(b, g);
+    struct fd_box own;
+    b = box_for(b, g, &own);
     if (b->lo.dataflow == FD_STATIC) return library_bound(b, g, (double)b->lo.pad_rows, (double)b->hi.pad_rows);
     struct fd_cost_bound three[FD_KERNELS];
     fd_three_bound(b, g, three);
@@ -223,6 +239,8 @@ double fd_row_seconds(const struct fd_box *b, const struct fd_gemm_bound *g)
     const double k = g->lo.k, n = g->lo.n, slack = 1 - 1e-9;
     const double tile = fd_tile_seconds(m, k, FD_LIBRARY_ROWS_MAX, FD_LIBRARY_TILE_N_MANY);
     const double library = tile / FD_LIBRARY_ROWS_MAX * n / FD_LIBRARY_TILE_N_MANY / m->sms;
+    struct fd_box own;
+    b = box_for(b, g, &own);
     if (b->lo.dataflow == FD_STATIC) return library * slack;
     if (b->lo.dataflow == FD_BY_VENDOR) return DSE_OPS_PER_MAC * k * n / (m->sms * m->vendor.sm_ops) * slack;
     double least = dse_min(library, DSE_OPS_PER_MAC * k * n / m->gemv_ops);

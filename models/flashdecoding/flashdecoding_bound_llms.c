@@ -119,7 +119,8 @@ static struct fd_gemm linear_gemm(const struct fd_params *p, const struct dse_op
     return (struct fd_gemm){.m = op->rows,
                             .k = (double)op->k,
                             .n = (double)op->n / kernels,
-                            .extra_bytes = (op->kv_read_bytes + prompt * op->kv_write_bytes) / ((double)op->repeat * kernels)};
+                            .extra_bytes = (op->kv_read_bytes + prompt * op->kv_write_bytes) / ((double)op->repeat * kernels),
+                            .weight_bytes = op->element_bytes};
 }
 
 static void add_linear(struct walk *w)
@@ -140,7 +141,7 @@ static void add_linear(struct walk *w)
 static struct fd_gemm experts_gemm(const struct fd_machine *m, const struct dse_op *op, double copies_by_rows)
 {
     const double k = (double)op->k, n = (double)op->n, moved = copies_by_rows * (k + n) * FD_ACTIVATION_BYTES;
-    struct fd_gemm g = {.m = op->rows, .k = k, .n = n * op->copies};
+    struct fd_gemm g = {.m = op->rows, .k = k, .n = n * op->copies, .weight_bytes = op->element_bytes};
     g.extra_bytes = dse_max(0, moved - m->l2) - dse_max(0, op->rows * (k + g.n) * FD_ACTIVATION_BYTES - m->l2);
     return g;
 }
@@ -159,13 +160,14 @@ static struct fd_gemm_bound experts_gemms(const struct fd_box *b, const struct d
 }
 
 /* E31: more tokens are more experts with work, and more rows of each. */
-static void experts_by_vendor(struct walk *w)
+static void experts_by_vendor(struct walk *w, const struct fd_gemm_bound *g)
 {
     struct fd_expert_layer lo, hi;
     fd_expert_layer_of(&lo, &w->b->least, least_of(w));
     fd_expert_layer_of(&hi, &w->b->most, most_of(w));
-    fd_experts_of_drawn(&w->experts_lo, &w->b->fast, &lo, &hi);
-    fd_experts_of_drawn(&w->experts_hi, &w->b->slow, &hi, &lo);
+    struct fd_machine fast, slow;
+    fd_experts_of_drawn(&w->experts_lo, fd_machine_for(&w->b->fast, &g->lo, &fast), &lo, &hi);
+    fd_experts_of_drawn(&w->experts_hi, fd_machine_for(&w->b->slow, &g->hi, &slow), &hi, &lo);
 }
 
 static double vendor_experts_s(const struct fd_experts *e, const struct fd_machine *m, bool up)
@@ -181,7 +183,7 @@ static void add_experts(struct walk *w)
     const bool up = lo->role == DSE_ROLE_EXPERT_UP, by_vendor = b->lo.dataflow == FD_BY_VENDOR;
     struct dse_interval seconds, bytes, kernels = dse_iv_of(1);
     if (by_vendor) {
-        if (up) experts_by_vendor(w);
+        if (up) experts_by_vendor(w, &g);
         seconds = dse_iv(vendor_experts_s(&w->experts_lo, &b->fast, up), vendor_experts_s(&w->experts_hi, &b->slow, up));
         kernels = dse_iv(w->experts_lo.kernels / 2, w->experts_hi.kernels / 2);
         if (kernels.lo > kernels.hi) kernels = dse_iv(kernels.hi, kernels.lo);

@@ -141,6 +141,8 @@ static void fill_gemm(struct fd_equations *e, const struct fd_machine *m)
 {
     const struct fd_params *p = m->p;
     struct fd_gemm g = fd_gemm_of(p, (enum fd_gemm_choice)p->gemm);
+    struct fd_machine own;
+    m = fd_machine_for(m, &g, &own);
     struct fd_cost flat = fd_flat(m, &g), library = fd_library(m, &g, FD_LIBRARY_ROWS);
     double tile_n = flat.tile_n, tile_k = (double)p->tile_k, tiles = g.n * g.k / (tile_n * tile_k);
     e->gemm_rows = g.m;
@@ -165,6 +167,8 @@ static void fill_shape(const struct fd_machine *m, enum fd_gemm_choice which, do
                        double *ret_m2)
 {
     struct fd_gemm g = fd_gemm_of(m->p, which);
+    struct fd_machine own;
+    m = fd_machine_for(m, &g, &own);
     *ret_n = g.n;
     *ret_k = g.k;
     *ret_m1 = fd_inflection(m, g.k, g.n, FD_GEMV, FD_FLAT);

@@ -29,6 +29,15 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
     fd_vendor_rates(ret, p);
 }
 
+const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own)
+{
+    if (g->weight_bytes <= 0 || g->weight_bytes == m->weight_bytes) return m;
+    *own = *m;
+    own->weight_bytes = g->weight_bytes;
+    fd_vendor_tiles(own);
+    return own;
+}
+
 /* E18: what a GEMM moves: weights, and activations that the last-level cache cannot hold, written to DRAM and read back by the next
  * operator. */
 double fd_gemm_bytes(const struct fd_machine *m, const struct fd_gemm *g)
@@ -185,6 +194,8 @@ struct fd_layout fd_flat_layout(const struct fd_machine *m, const struct fd_gemm
 
 struct fd_cost fd_flat_at(const struct fd_machine *m, const struct fd_gemm *g, double tile_n)
 {
+    struct fd_machine own;
+    m = fd_machine_for(m, g, &own);
     struct flat f = flat_init(m, g);
     struct fd_cost cost = {.seconds = (double)INFINITY};
     flat_try(&f, tile_n, &cost);
@@ -220,6 +231,8 @@ struct fd_cost fd_library(const struct fd_machine *m, const struct fd_gemm *g, d
 
 void fd_three(const struct fd_machine *m, const struct fd_gemm *g, struct fd_cost ret[FD_KERNELS])
 {
+    struct fd_machine own;
+    m = fd_machine_for(m, g, &own);
     ret[FD_GEMV] = fd_gemv(m, g);
     ret[FD_FLAT] = fd_flat(m, g);
     ret[FD_LIBRARY] = fd_library(m, g, FD_LIBRARY_ROWS);
@@ -241,6 +254,8 @@ static double flat_bound(const struct flat *f)
 
 struct fd_cost fd_linear(const struct fd_machine *m, const struct fd_gemm *g, enum fd_kernel *ret_kernel)
 {
+    struct fd_machine own;
+    m = fd_machine_for(m, g, &own);
     *ret_kernel = FD_LIBRARY;
     if (m->p->dataflow == FD_BY_VENDOR) {
         *ret_kernel = FD_VENDOR;

@@ -102,7 +102,8 @@ static void add_linear(struct walk *w, const struct dse_op *op)
     o->gemm = (struct fd_gemm){.m = op->rows,
                                .k = (double)op->k,
                                .n = (double)op->n / kernels,
-                               .extra_bytes = (op->kv_read_bytes + prompt * op->kv_write_bytes) / o->count};
+                               .extra_bytes = (op->kv_read_bytes + prompt * op->kv_write_bytes) / o->count,
+                               .weight_bytes = op->element_bytes};
     o->cost = fd_linear(m, &o->gemm, &o->kernel);
     o->bytes = o->count * o->cost.bytes;
     o->compute_bound = o->cost.compute_bound;
@@ -133,16 +134,16 @@ void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, 
 }
 
 /* E31 with the LLM's shape. Sorting comes with the first of both, the sum over a token's experts with the second. */
-static void experts_by_vendor(struct walk *w, const struct dse_op *op)
+static void experts_by_vendor(struct walk *w, const struct fd_machine *m, const struct dse_op *op)
 {
-    const struct dse_workload *work = &w->m->p->workload;
+    const struct dse_workload *work = &m->p->workload;
     struct fd_expert_layer l;
     double rows[DSE_EXPERTS_DRAWN_MAX];
-    fd_expert_layer_of(&l, w->m->p, op);
+    fd_expert_layer_of(&l, m->p, op);
     const bool one_layer = w->draw && w->draw->layers == 1 && l.experts <= FD_EXPERTS_MAX;
     if (one_layer && dse_experts_draw(work, l.tokens, w->draw->seed, w->draw->layer, rows))
         l.drawn = rows + dse_experts_fullest(work, rows, (double)l.groups, &l.n_drawn);
-    fd_experts_of(&w->experts, w->m, &l);
+    fd_experts_of(&w->experts, m, &l);
 }
 
 /* E38. Their columns side by side are one GEMM of as many rows as an expert has: tiles are of one expert each. Activations move for
@@ -152,11 +153,12 @@ static void add_experts(struct walk *w, const struct dse_op *op, bool up)
     const struct fd_machine *m = w->m;
     struct fd_part *o = add_part(w, op, FD_PART_EXPERTS, (double)op->repeat, 1);
     const double k = (double)op->k, n = (double)op->n, moved = op->copies * op->rows * (k + n) * FD_ACTIVATION_BYTES;
-    o->gemm = (struct fd_gemm){.m = op->rows, .k = k, .n = n * op->copies};
+    o->gemm = (struct fd_gemm){.m = op->rows, .k = k, .n = n * op->copies, .weight_bytes = op->element_bytes};
     const double counted = op->rows * (k + o->gemm.n) * FD_ACTIVATION_BYTES;
     o->gemm.extra_bytes = dse_max(0, moved - m->l2) - dse_max(0, counted - m->l2);
     if (by_vendor(w)) {
-        if (up) experts_by_vendor(w, op);
+        struct fd_machine own;
+        if (up) experts_by_vendor(w, fd_machine_for(m, &o->gemm, &own), op);
         const struct fd_experts *e = &w->experts;
         o->kernels = e->kernels / 2;
         o->kernel = FD_VENDOR;

@@ -57,17 +57,21 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
     const struct dse_llm *llm = w->llm;
     double devices = (double)p->workload.tensor_parallel, hidden = (double)llm->hidden, ffn = (double)llm->ffn / devices;
     double q = (double)(llm->heads * llm->head_dim) / devices, kv = (double)(llm->kv_heads * llm->head_dim) / devices;
+    const enum dse_weight_class class = which == FD_LM_HEAD                          ? DSE_WEIGHTS_HEAD
+                                        : which == FD_FFN_UP || which == FD_FFN_DOWN ? DSE_WEIGHTS_DENSE
+                                                                                     : DSE_WEIGHTS_ATTENTION;
+    const double each = dse_held_bytes(dse_workload_held(w, llm, class));
     double last = (double)w->batch, rows = w->phase == DSE_PREFILL ? last * (double)w->context : last;
     switch (which) {
     case FD_QKV:
-        return (struct fd_gemm){rows, hidden, q + 2 * kv, w->phase == DSE_PREFILL ? kv_layer_bytes(p, kv_heads(p), rows) : 0};
-    case FD_OUTPUT: return (struct fd_gemm){rows, q, hidden, 0};
-    case FD_FFN_UP: return (struct fd_gemm){rows, hidden, ffn, 0};
-    case FD_FFN_DOWN: return (struct fd_gemm){rows, ffn, hidden, 0};
-    case FD_LM_HEAD: return (struct fd_gemm){last, hidden, (double)llm->vocab / devices, 0};
+        return (struct fd_gemm){rows, hidden, q + 2 * kv, w->phase == DSE_PREFILL ? kv_layer_bytes(p, kv_heads(p), rows) : 0, each};
+    case FD_OUTPUT: return (struct fd_gemm){rows, q, hidden, 0, each};
+    case FD_FFN_UP: return (struct fd_gemm){rows, hidden, ffn, 0, each};
+    case FD_FFN_DOWN: return (struct fd_gemm){rows, ffn, hidden, 0, each};
+    case FD_LM_HEAD: return (struct fd_gemm){last, hidden, (double)llm->vocab / devices, 0, each};
     case FD_GIVEN: break;
     }
-    return (struct fd_gemm){p->gemm_m > 0 ? (double)p->gemm_m : rows, (double)p->gemm_k, (double)p->gemm_n, 0};
+    return (struct fd_gemm){p->gemm_m > 0 ? (double)p->gemm_m : rows, (double)p->gemm_k, (double)p->gemm_n, 0, 0};
 }
 
 /* E14: a kernel that is shorter than the time between launches waits for the next one, unless the host runs ahead. */

@@ -138,6 +138,8 @@ static double quantize_seconds(const struct fd_machine *m, const struct fd_gemm 
 
 struct fd_cost fd_vendor_of(const struct fd_machine *m, const struct fd_gemm *g, const struct fd_gemm *drawn)
 {
+    struct fd_machine own;
+    m = fd_machine_for(m, g, &own);
     const struct work w = work_of(m, g, drawn);
     struct fd_cost best = fastest(&w);
     const double apart_s = m->vendor.fixed_s + g->m * g->n * RESULT_BYTES / m->vendor.stream + quantize_seconds(m, g);

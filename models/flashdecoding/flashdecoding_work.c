@@ -94,9 +94,13 @@ static void vendor_run(struct fd_kernel_run *ret, const struct fd_site *at, cons
         .sms = m->sms, .resident = 1, .stream = v->stream, .block_stream = v->block_stream, .l2_stream = (double)INFINITY};
 }
 
-void fd_linear_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, enum fd_kernel kernel,
+void fd_linear_run(struct fd_kernel_run *ret, const struct fd_site *site, const struct fd_gemm *g, enum fd_kernel kernel,
                    const struct fd_cost *cost)
 {
+    struct fd_machine own;
+    struct fd_site held = *site;
+    const struct fd_site *at = &held;
+    held.m = fd_machine_for(site->m, g, &own);
     *ret = (struct fd_kernel_run){.seconds = cost->seconds};
     if (at->whole || (kernel == FD_VENDOR && at->even)) return;
     if (kernel == FD_VENDOR)

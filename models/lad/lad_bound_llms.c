@@ -83,6 +83,7 @@ static void simple_point(struct lad_params *p, const struct dse_llm *llm, int64_
     w->tensor_parallel = w->pipeline_parallel = w->data_parallel = w->expert_parallel = 1;
     w->speculation.draft_tokens = w->chunk_tokens = 0;
     w->context_spread = w->weight_scale_bits = 0;
+    w->format = NULL;
     p->batch_policy = LAD_BATCH_FIXED;
     p->dram.capacity_gib = (double)INFINITY; /* what fits is asked of the whole LLM */
 }

@@ -357,7 +357,7 @@ const struct command command_list = {
     .name = "list",
     .operands =
         "[models | llms | memories | gpus | fpgas | engines | npus | interconnects | technologies | srams | profiles | requests | "
-        "retentions | recordings | expert_loads | drafts | quality | costs | sweeps | figures] [NAME]...",
+        "retentions | recordings | expert_loads | drafts | formats | quality | costs | sweeps | figures] [NAME]...",
     .summary = "list models, LLMs, memories, GPUs and all other entries",
     .options = (const struct option_row[]){OPTION_FORMAT, OPTION_CATALOG, {0}},
     .help = "Every entry says where its numbers come from. Entries of your own go into a file (--catalog FILE, $DSE_CATALOG\n"

@@ -161,7 +161,7 @@ const struct command command_llm = {
             "model that is not a causal LLM.\n"
             "\n"
             "The formats of the weights (quantization_config, hf_quant_config.json) become bits of the entry, by class of\n"
-            "weights. A step of a model has one width for all weights, so dse also prints the nearest settings. If there is\n"
+            "weights. --set format=checkpoint runs them so; dse also prints the nearest settings of one width. If there is\n"
             "a model.safetensors.index.json beside the file, its total is compared. docs/how-to/import-an-llm.md has more.\n"
             "\n"
             "  dse llm import Qwen3-30B-A3B/config.json --name my-qwen3 -o mine.toml\n"

@@ -120,7 +120,8 @@ static void list_classes(const struct dse_llm *llm, enum output_format format)
     const double bytes = dse_llm_checkpoint_bytes(llm);
     struct output *o = output_new(stdout, format, (const char *const[]){"class", "weights", "bits each", "checkpoint [GiB]"}, 4);
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
-        put_class(o, dse_weight_class_names[i], n.matrices[i], dse_llm_class_bits(llm, (enum dse_weight_class)i));
+        put_class(o, dse_weight_class_names[i], n.matrices[i],
+                  DSE_BITS_PER_BYTE * dse_held_bytes(dse_llm_held(llm, (enum dse_weight_class)i)));
     put_class(o, "norms, biases", n.params_small, DSE_BITS_PER_BYTE * FP16_BYTES);
     put_class(o, "all", n.params, bytes * DSE_BITS_PER_BYTE / (double)n.params);
     output_end(o);

@@ -103,6 +103,11 @@ static const char *check_interconnect(void *entry)
     return dse_interconnect_check(entry);
 }
 
+static const char *check_formats(void *entry)
+{
+    return dse_formats_check(entry);
+}
+
 static const char *check_requests(void *entry)
 {
     return dse_requests_check(entry);
@@ -118,6 +123,7 @@ const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_INTERCONNECT] = {dse_interconnect_fields, sizeof(struct dse_interconnect), check_interconnect},
     [DSE_KIND_REQUESTS] = {dse_requests_fields, sizeof(struct dse_requests), check_requests},
     [DSE_KIND_DRAFTS] = {dse_drafts_fields, sizeof(struct dse_drafts), NULL},
+    [DSE_KIND_FORMATS] = {dse_formats_fields, sizeof(struct dse_formats), check_formats},
 };
 
 const struct dse_param *catalog_kind_fields(enum dse_kind kind)

@@ -338,7 +338,7 @@ static void add_nearest(const struct format *f, struct text *ret)
     add_setting(ret, "weight_scale_bits", f->scale_bits);
     add_setting(ret, "activation_bits", f->activation_bits);
     add_setting(ret, "kv_bits", f->kv_bits);
-    text_add(ret, f->weight_bits > 0 ? "; the models take one width for all weights\n" : "\n");
+    text_add(ret, f->weight_bits > 0 ? "; --set format=checkpoint takes each class of weights as it is\n" : "\n");
 }
 
 /* ---- where they stand ------------------------------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* Internal to the import of LLMs: in which formats the weights of a checkpoint are, its caches and its activations. The weights'
- * formats go into the LLM, by class. A step of a model has one width for all weights, so the lines say what comes nearest, too. */
+ * formats go into the LLM, by class. Lines say, too, which one width of all weights comes nearest. */
 #ifndef DSE_CONFIG_LLM_FORMATS_H
 #define DSE_CONFIG_LLM_FORMATS_H
 

@@ -328,6 +328,7 @@ static const struct {
     [DSE_KIND_TASK] = {"task", "tasks"},
     [DSE_KIND_EXPERT_LOADS] = {"profile of expert loads", "expert_loads"},
     [DSE_KIND_DRAFTS] = {"drafts", "drafts"},
+    [DSE_KIND_FORMATS] = {"format", "formats"},
 };
 _Static_assert(sizeof kinds / sizeof *kinds == DSE_KIND_COUNT, "every catalog has its words");
 

@@ -118,6 +118,19 @@ BOX(passes_box)
     ret[0] = hull((double)dse_workload_passes(&g->part->least), (double)dse_workload_passes(&g->part->most));
 }
 
+POINT(widest)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_workload_weight_bits(g->workload).widest / DSE_BITS_PER_BYTE;
+}
+
+BOX(widest_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(dse_workload_weight_bits(&g->part->lo).widest / DSE_BITS_PER_BYTE,
+                  dse_workload_weight_bits(&g->part->hi).widest / DSE_BITS_PER_BYTE);
+}
+
 POINT(footprint)
 {
     NO_ARGUMENTS;
@@ -131,7 +144,7 @@ BOX(footprint_box)
 }
 
 /* The width of numbers makes it no other one. */
-enum { PLAIN = DSE_CAN_SCALES | DSE_CAN_ACTIVATIONS };
+enum { PLAIN = DSE_CAN_SCALES | DSE_CAN_ACTIVATIONS | DSE_CAN_FORMATS };
 
 POINT(plain)
 {
@@ -851,6 +864,7 @@ enum {
     P_TOKENS,
     P_CHIPS,
     P_PASSES,
+    P_WIDEST,
     P_FOOTPRINT,
     P_PLAIN,
     P_ROW,
@@ -911,6 +925,7 @@ const struct primitive primitives[] = {
     [P_TOKENS] = {{NULL}, OF_WORKLOAD, 1, tokens, tokens_box},
     [P_CHIPS] = {{NULL}, OF_WORKLOAD, 1, chips, chips_box},
     [P_PASSES] = {{NULL}, OF_WORKLOAD, 1, passes, passes_box},
+    [P_WIDEST] = {{NULL}, OF_WORKLOAD, 1, widest, widest_box},
     [P_FOOTPRINT] = {{NULL}, OF_WORKLOAD, 1, footprint, footprint_box},
     [P_PLAIN] = {{NULL}, OF_WORKLOAD, 2, plain, plain_box},
     [P_ROW] = {{NULL}, OF_WORKLOAD, 1, row, row_box},
@@ -953,6 +968,7 @@ const struct answer answers[] = {
     {"workload.tokens", "1", "tokens that a step yields", P_TOKENS, 0},
     {"workload.chips", "1", "chips: the product of the degrees of parallelism", P_CHIPS, 0},
     {"workload.passes", "1", "passes of a step in which a chip works", P_PASSES, 0},
+    {"workload.widest_bits", "B", "bits of the widest weights of matrices, scales not included", P_WIDEST, 0},
     {"workload.footprint", "B", "weights and KV cache in the memory of the fullest chip", P_FOOTPRINT, 0},
     {"workload.is_plain", "1", "1 for a dense LLM with full attention on one chip, without drafts, chunks or unequal contexts",
      P_PLAIN, 0},

@@ -337,11 +337,13 @@ static bool count_scaleless(struct making *m, int64_t *ret)
 
 static bool add_number_formats(struct making *m)
 {
-    bool weights, cache;
+    bool weights, formats, cache;
     int64_t scaleless = 0;
-    if (!varies(m, "weight_bits", &weights) || !varies(m, "kv_bits", &cache) || (cache && !count_scaleless(m, &scaleless)))
+    if (!varies(m, "weight_bits", &weights) || !varies(m, "format", &formats) || !varies(m, "kv_bits", &cache) ||
+        (cache && !count_scaleless(m, &scaleless)))
         return false;
     if (weights) add_notice(m, "number-format", "weight_bits varies: no model says what narrower numbers cost in output");
+    if (formats) add_notice(m, "number-format", "format varies: no model says what narrower numbers cost in output");
     if (scaleless)
         add_notice(m, "number-format",
                    "kv_bits varies without kv_scale_bits: no model says what narrower numbers cost in output (kv_scale_bits and "

@@ -85,7 +85,7 @@ static bool add_group(struct toml_model *m, const struct toml_node *name, struct
 
 static bool add_can(struct toml_model *m, const struct toml_node *name, struct diags *diags)
 {
-    static const char *const names[] = {"layers", "parallel", "speculate", "mix", "activations", "scales"};
+    static const char *const names[] = {"layers", "parallel", "speculate", "mix", "activations", "scales", "formats"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         if (name->type != TOML_STRING || strcmp(name->string, names[i]) != 0) continue;
         m->can |= 1U << i;
@@ -93,7 +93,7 @@ static bool add_can(struct toml_model *m, const struct toml_node *name, struct d
     }
     return diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->type == TOML_STRING ? name->string : "", names,
                          sizeof names / sizeof *names, NULL,
-                         "what a model can is one of layers, parallel, speculate, mix, activations, scales");
+                         "what a model can is one of layers, parallel, speculate, mix, activations, scales, formats");
 }
 
 /* Without it nothing depends on what it alone reads, which `dse test-model` proves. */

@@ -48,7 +48,7 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
     op->k = k;
     op->n = n;
     op->rows = (double)m;
-    op->weight_bytes = op->held_bytes = op->kv_read_bytes = op->kv_write_bytes = op->ops = 0;
+    op->element_bytes = op->weight_bytes = op->held_bytes = op->kv_read_bytes = op->kv_write_bytes = op->ops = 0;
     op->exchange.devices = op->exchange.bytes = 0;
     return op;
 }
@@ -57,7 +57,9 @@ struct dse_op *expand_linear(struct expansion *x, enum dse_op_role role, int64_t
 {
     const double elements = (double)repeat * (double)k * (double)n;
     struct dse_op *op = expand_add(x, role, repeat, m, k, n);
-    op->weight_bytes = op->held_bytes = elements * x->weight_bytes;
+    const struct dse_held held = x->by_class ? dse_workload_held(x->w, x->llm, expand_roles[role].class) : x->held;
+    op->element_bytes = dse_held_bytes(held);
+    op->weight_bytes = op->held_bytes = elements * op->element_bytes;
     op->ops = DSE_OPS_PER_MAC * elements * (double)m;
     return op;
 }
@@ -187,7 +189,8 @@ void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const
                           .read = read < 0 ? -1 : read + drafted,
                           .tensor = dse_degree(w->tensor_parallel),
                           .stages = dse_degree(w->pipeline_parallel),
-                          .weight_bytes = ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE,
+                          .by_class = !dse_formats_uniform(w->format),
+                          .held = {(double)w->weight_bits, w->weight_scale_bits},
                           .kv_bytes = dse_kv_bits(w) / DSE_BITS_PER_BYTE};
     x.rows = x.sequences * x.queries + x.chunk;
     ret->n = ret->n_attentions = 0;

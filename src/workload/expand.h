@@ -35,9 +35,11 @@ struct expansion {
     int64_t context, read;      /* positions there are; that techniques leave to be read of them, or -1 */
     int64_t tensor, stages;
     int64_t layers[DSE_LAYER_KINDS_MAX]; /* of this stage, of each kind of the LLM */
-    double weight_bytes, kv_bytes;       /* of an element, with its share of scales */
-    const struct dse_draw *draw;         /* NULL: experts are the mean */
-    struct expand_drawn *drawn;          /* those that were asked for last */
+    bool by_class;                       /* formats differ from class to class; else all weights are `held` */
+    struct dse_held held;
+    double kv_bytes;             /* of an element, with its share of scales */
+    const struct dse_draw *draw; /* NULL: experts are the mean */
+    struct expand_drawn *drawn;  /* those that were asked for last */
 };
 struct expand_drawn {
     double tokens, chips;
@@ -50,6 +52,7 @@ struct experts_at_work expand_experts(const struct expansion *x, double tokens, 
 struct expand_role {
     const char *name, *draft; /* of the LLM's operator, and of one that drafts */
     enum dse_op_kind kind;
+    enum dse_weight_class class;                  /* of LINEAR */
     bool follows_norm, writes_cache, is_per_head; /* as in struct dse_op */
 };
 extern const struct expand_role expand_roles[]; /* [enum dse_op_role] */

@@ -29,13 +29,13 @@ static double rows_of(const struct experts_at_work *work)
 static struct dse_op *add_experts(struct expansion *x, enum dse_op_role role, int64_t layers, const struct dealt *d, int64_t k,
                                   int64_t n)
 {
-    const double touched = d->work.touched, each = rows_of(&d->work);
-    struct dse_op *op = expand_linear(x, role, layers, (int64_t)dse_ceil(each), k, n);
+    const double touched = d->work.touched, rows = rows_of(&d->work);
+    struct dse_op *op = expand_linear(x, role, layers, (int64_t)dse_ceil(rows), k, n);
     const double elements = (double)op->repeat * (double)k * (double)n;
     op->copies = touched;
-    op->rows = each;
-    op->weight_bytes = touched * elements * x->weight_bytes;
-    op->held_bytes = d->work.held * elements * x->weight_bytes;
+    op->rows = rows;
+    op->weight_bytes = touched * elements * op->element_bytes;
+    op->held_bytes = d->work.held * elements * op->element_bytes;
     op->ops = DSE_OPS_PER_MAC * elements * d->work.rows;
     return op;
 }

@@ -149,7 +149,7 @@ const struct dse_param dse_llm_fields[] = {
     DSE_PARAM_I64_OPTIONAL(struct dse_llm, dense_layers, 1, DSE_PATTERN_MAX,
                            "first layers with a dense network, whatever feed_forward says", ""),
     DSE_EMBED_OPTIONAL(struct dse_llm, details, struct dse_llm_details, of_checkpoint),
-    DSE_EMBED_OPTIONAL(struct dse_llm, formats, struct dse_llm_formats, llm_format_fields),
+    DSE_EMBED_OPTIONAL(struct dse_llm, formats, struct dse_class_bits, llm_format_fields),
     DSE_PARAM_END,
 };
 

@@ -83,7 +83,7 @@ static inline int64_t llm_indexed(const struct dse_layer_kind *k, int64_t contex
     return k->attention == DSE_COMPRESSED ? llm_compressed(&k->shape, context) : context;
 }
 
-extern const struct dse_param llm_format_fields[]; /* of struct dse_llm_formats */
+extern const struct dse_param llm_format_fields[]; /* of struct dse_class_bits */
 
 /* ---- chips that share a layer ------------------------------------------------------------------------------------------------ */
 

@@ -326,20 +326,13 @@ void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
     ret->linear_macs = table + shared + active_share(llm, routed);
 }
 
-double dse_llm_class_bits(const struct dse_llm *llm, enum dse_weight_class class)
-{
-    enum { USUAL_BITS = 16 };
-    const struct dse_llm_formats *f = &llm->formats;
-    return (f->bits[class] > 0 ? f->bits[class] : USUAL_BITS) + (f->scale_bits[class] > 0 ? f->scale_bits[class] : 0);
-}
-
 double dse_llm_checkpoint_bytes(const struct dse_llm *llm)
 {
     struct dse_llm_counts n;
     dse_llm_count(llm, &n);
     double bytes = (double)n.params_small * 2;
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
-        bytes += (double)n.matrices[i] * dse_llm_class_bits(llm, (enum dse_weight_class)i) / DSE_BITS_PER_BYTE;
+        bytes += (double)n.matrices[i] * dse_held_bytes(dse_llm_held(llm, (enum dse_weight_class)i));
     return bytes;
 }
 

@@ -50,7 +50,11 @@ const struct dse_param dse_workload_params[] = {
     DSE_PARAM_I64(W, chunk_tokens, 0, 65536, "decode: prompt tokens processed in the same step (chunked prefill)",
                   "arXiv:2308.16369"),
     DSE_PARAM_I64(W, chunk_context, 0, 1048576, "positions of the chunk's prompt before the chunk", "arXiv:2308.16369"),
-    DSE_PARAM_I64_UNIT(W, weight_bits, "bit", 2, 32, "width of a stored weight", the_workload),
+    DSE_PARAM_REF(W, format, struct dse_formats, DSE_KIND_FORMATS,
+                  "what weights are held in, by class: \"uniform\": all by weight_bits; \"checkpoint\": as the LLM was released",
+                  "catalog/formats.toml"),
+    DSE_PARAM_I64_UNIT(W, weight_bits, "bit", 2, 32, "width of a stored weight, but for classes that format gives another",
+                       the_workload),
     DSE_PARAM_F64(W, weight_scale_bits, "bit", 0, 16, "scales and zero points per weight: 16 / group; 0: not counted",
                   "arXiv:2210.17323"),
     DSE_PARAM_I64_UNIT(W, kv_bits, "bit", 2, 32, "width of a stored key or value element", the_workload),
@@ -198,6 +202,7 @@ const char *dse_workload_unknown(const struct dse_workload *w, unsigned can)
         return "this model needs equal contexts and no prompt chunk (context_spread, chunk_tokens)";
     if (!(can & DSE_CAN_ACTIVATIONS) && w->activation_bits > 0 && w->activation_bits < 16)
         return "this model's activations have 16 bits (activation_bits)";
+    if (!(can & DSE_CAN_FORMATS) && !dse_formats_uniform(w->format)) return "this model's weights have one format (format)";
     if (!(can & DSE_CAN_SCALES) && w->weight_scale_bits > 0) return "this model's weights have no scales (weight_scale_bits)";
     return NULL;
 }
@@ -227,6 +232,7 @@ bool dse_workload_narrow(struct dse_workload *lo, struct dse_workload *hi, unsig
         any = any && hi->activation_bits >= WIDE;
         lo->activation_bits = dse_max_i64(lo->activation_bits, WIDE);
     }
+    if (!(can & DSE_CAN_FORMATS)) any = any && dse_formats_uniform(lo->format);
     if (!(can & DSE_CAN_SCALES)) {
         any = any && lo->weight_scale_bits <= 0;
         lo->weight_scale_bits = hi->weight_scale_bits = 0;
@@ -274,7 +280,7 @@ const char *dse_kv_format_check(const struct dse_workload *w)
 static bool is_simple(const struct dse_workload *w)
 {
     return dse_llm_is_plain(w->llm) && dse_workload_chips(w) == 1 && w->speculation.draft_tokens == 0 && w->chunk_tokens == 0 &&
-           w->context_spread <= 0;
+           w->context_spread <= 0 && dse_formats_uniform(w->format);
 }
 
 /* Bytes that the sequences of a micro-batch keep: of positions, and states. What drafts runs its layers several times a pass. */
@@ -299,7 +305,7 @@ static double other_tables(const struct dse_llm *llm)
 
 double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list)
 {
-    const double each = ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE;
+    const double each = dse_held_bytes(dse_workload_held(w, w->llm, DSE_WEIGHTS_TABLES));
     const double drafted = (double)dse_max_i64(1, w->speculation.draft_tokens);
     double bytes = (double)dse_workload_passes(w) * kept_bytes(list, drafted);
     if (w->llm->embedding_tables > 1 && dse_degree(w->pipeline_parallel) == 1)

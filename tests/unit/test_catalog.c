@@ -207,6 +207,7 @@ static void refuse_shipped(const char *name, const char *text, int line, int col
                                         "catalog/requests.toml",
                                         "catalog/costs.toml",
                                         "catalog/drafts.toml",
+                                        "catalog/formats.toml",
                                         "catalog/expert_loads/steady.csv",
                                         "catalog/technology.csv",
                                         "catalog/sram.csv",

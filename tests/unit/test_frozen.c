@@ -161,7 +161,8 @@ static struct value value_drawn(const struct field *f, const struct near *near, 
 }
 
 /* Draw point i of the sequence. */
-static void draw_point(const struct model *m, const void *base, int i, void *ret)
+/* Parameters that are not among `names`, between blanks, keep their defaults: they came later than the file. */
+static void draw_point(const struct model *m, const char *names, const void *base, int i, void *ret)
 {
     static const double shares[] = {0.02, 0.05, 0.1, 0.2};
     const struct frozen *of = frozen_of(m);
@@ -171,6 +172,10 @@ static void draw_point(const struct model *m, const void *base, int i, void *ret
         const struct field *f = &m->params.fields[k];
         uint64_t draw = digest_of(f->name, (uint64_t)i * 0x9e3779b97f4a7c15);
         struct value v;
+        char *word = xasprintf(" %s ", f->name);
+        const bool is_known = f->without || f->may_be_auto || strstr(names, word);
+        free(word);
+        if (!is_known) continue;
         const bool eased = is_eased(f, of, kind, &v);
         if (eased) field_set(f, ret, v);
         if (is_left_open(f)) field_set(f, ret, (struct value){.f64 = (double)NAN});
@@ -260,7 +265,7 @@ static void freeze(const struct model *m, const void *base)
     names_of(&m->metrics, metrics, sizeof metrics);
     fprintf(out, "%s\n%s\n", params, metrics);
     for (int i = 0, n = 0; n < POINTS; i++) {
-        draw_point(m, base, i, p);
+        draw_point(m, params, base, i, p);
         if (m->desc->check(p) && i % REFUSED_EVERY) continue;
         answer(m, metrics, p, r, line);
         fprintf(out, "%d,%08" PRIx32 ",%s\n", i, (uint32_t)digest_of_params(m, params, p), line);
@@ -294,7 +299,7 @@ static void compare(const struct model *m, const void *base)
         const int i = (int)strtol(line, &rest, 10);
         const uint32_t drawn = (uint32_t)strtoul(rest + 1, &was, 16);
         was[strcspn(was, "\n")] = '\0';
-        draw_point(m, base, i, p);
+        draw_point(m, params, base, i, p);
         n++;
         if (drawn != (uint32_t)digest_of_params(m, params, p)) {
             other++;

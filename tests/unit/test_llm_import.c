@@ -10,6 +10,7 @@
 #include "scratch.h"
 
 #include <dse/llm.h>
+#include <dse/units.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -506,6 +507,11 @@ static void checkpoints__are_compared_with_their_index(void **state)
     take_away("model.safetensors.index.json");
 }
 
+static double held_bits(const struct dse_llm *llm, enum dse_weight_class class)
+{
+    return DSE_BITS_PER_BYTE * dse_held_bytes(dse_llm_held(llm, class));
+}
+
 /* Bits of a class with its scales; 16: as without a format. */
 static void formats__are_those_of_their_classes(void **state)
 {
@@ -540,10 +546,10 @@ static void formats__are_those_of_their_classes(void **state)
         struct answer a;
         ask(text, false, &a);
         must(&a, text);
-        assert_float_equal(dse_llm_class_bits(&a.llm, DSE_WEIGHTS_ATTENTION), files[i].attention, 0);
-        assert_float_equal(dse_llm_class_bits(&a.llm, DSE_WEIGHTS_DENSE), files[i].dense, 0);
-        assert_float_equal(dse_llm_class_bits(&a.llm, DSE_WEIGHTS_HEAD), files[i].head, 0);
-        assert_float_equal(dse_llm_class_bits(&a.llm, DSE_WEIGHTS_TABLES), files[i].tables, 0);
+        assert_float_equal(held_bits(&a.llm, DSE_WEIGHTS_ATTENTION), files[i].attention, 0);
+        assert_float_equal(held_bits(&a.llm, DSE_WEIGHTS_DENSE), files[i].dense, 0);
+        assert_float_equal(held_bits(&a.llm, DSE_WEIGHTS_HEAD), files[i].head, 0);
+        assert_float_equal(held_bits(&a.llm, DSE_WEIGHTS_TABLES), files[i].tables, 0);
         assert_int_equal(strstr(a.said.formats.s, "; about:") == NULL, files[i].is_exact);
         release(&a);
         free(text);

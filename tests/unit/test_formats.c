@@ -1,0 +1,230 @@
+/* Formats of weights by class: bytes of a step against those of classes counted apart, and what the five models make of them. */
+#include "by_name.h"
+
+#include "sim/sim.h"
+
+#include <dse/llm.h>
+#include <dse/units.h>
+
+static const char *const models[] = {"veda", "swiftkv", "ane", "lad", "flashdecoding"};
+enum { MODELS = sizeof models / sizeof *models };
+
+/* One sequence that has one token. */
+static double held(const struct dse_llm *llm, const struct dse_formats *format)
+{
+    const struct dse_workload w = {.llm = llm, .batch = 1, .context = 1, .weight_bits = 16, .kv_bits = 16, .format = format};
+    return dse_workload_footprint(&w);
+}
+
+static bool is_near(double got, double want, double scale)
+{
+    return fabs(got - want) <= 1e-12 * scale;
+}
+
+static const struct dse_formats *find_format(const char *name)
+{
+    const struct dse_entry *e = catalog_find(catalog, DSE_KIND_FORMATS, name);
+    if (!e) fail_msg("no format %s", name);
+    return (const struct dse_formats *)(const void *)e;
+}
+
+static void formats__of_a_checkpoint_hold_what_its_classes_hold(void **state)
+{
+    (void)state;
+    const struct dse_entry *e;
+    int narrow = 0;
+    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
+        const struct dse_llm *llm = (const struct dse_llm *)(const void *)e;
+        struct dse_llm_counts n;
+        dse_llm_count(llm, &n);
+        const double wide = held(llm, NULL), less = held(llm, find_format("checkpoint")) - wide;
+        const double want = dse_llm_checkpoint_bytes(llm) - 2 * (double)n.params;
+        if (!is_near(less, want, wide)) fail_msg("%s: %.0f bytes, not %.0f", e->name, less, want);
+        narrow += want < 0;
+    }
+    assert_true(narrow >= 4);
+}
+
+/* A format of one class moves the bytes of that class and no others. */
+static void formats__of_a_class_move_its_weights_alone(void **state)
+{
+    (void)state;
+    const struct dse_entry *e;
+    bool seen[DSE_WEIGHT_CLASSES] = {false};
+    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
+        const struct dse_llm *llm = (const struct dse_llm *)(const void *)e;
+        struct dse_llm_counts n;
+        dse_llm_count(llm, &n);
+        for (int c = 0; c < DSE_WEIGHT_CLASSES; c++) {
+            struct dse_formats f = {0};
+            f.weights.bits[c] = 4;
+            f.weights.scale_bits[c] = 0.25;
+            const double wide = held(llm, NULL), less = held(llm, &f) - wide, want = (double)n.matrices[c] * (4.25 / 8 - 2);
+            if (!is_near(less, want, wide)) fail_msg("%s, %s: %.0f, not %.0f", e->name, dse_weight_class_names[c], less, want);
+            seen[c] = seen[c] || want < 0;
+        }
+    }
+    for (int c = 0; c < DSE_WEIGHT_CLASSES; c++)
+        if (!seen[c]) fail_msg("no LLM has weights of class %s", dse_weight_class_names[c]);
+}
+
+/* gpt-oss at one token: 4 of 128 or 32 experts are read, and the table is not. By hand: layers x (2 x 2880 x 64 x 64 + 2 x 2880 x
+ * 8 x 64 + 2880 x experts) x 2 bytes, 201,088 x 2880 x 2, and layers x 4 x 3 x 2880 x 2880 x 4.25 / 8. */
+static void formats__of_gpt_oss_read_what_is_counted_by_hand(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *llm;
+        double layers, experts;
+    } of[] = {{"gpt-oss-120b", 36, 128}, {"gpt-oss-20b", 24, 32}};
+    for (size_t i = 0; i < 2; i++) {
+        struct dse_oplist list;
+        const struct dse_workload w = {.llm = (const void *)catalog_find(catalog, DSE_KIND_LLM, of[i].llm),
+                                       .batch = 1,
+                                       .context = 1,
+                                       .weight_bits = 4,
+                                       .kv_bits = 16,
+                                       .format = find_format("checkpoint")};
+        dse_workload_expand(&w, &list);
+        double bytes = 0;
+        for (int k = 0; k < list.n; k++) bytes += list.op[k].weight_bytes;
+        const double wide = of[i].layers * 2880 * (2 * 64 * 64 + 2 * 8 * 64 + of[i].experts) + 201088.0 * 2880;
+        const double experts = of[i].layers * 4 * 3 * 2880 * 2880;
+        assert_true(is_near(bytes, 2 * wide + experts * 4.25 / 8, bytes));
+    }
+}
+
+/* ---- models ---------------------------------------------------------------------------------------------------------------- */
+
+struct answer {
+    double seconds, joules, bytes;
+};
+
+static double metric(const struct model *m, const void *metrics, const char *name)
+{
+    const struct field *f = schema_find(&m->metrics, name);
+    return f ? *(const double *)(const void *)((const char *)metrics + f->offset) : (double)NAN;
+}
+
+static struct answer ask(const char *model, const char *settings, const struct dse_formats *format, bool events)
+{
+    _Alignas(16) char metrics[NAMED_BYTES] = {0};
+    struct point p = point_of(model, settings);
+    put(&p, param_of(&p, "format"), (struct value){.ref = &format->entry});
+    const char *why = p.model->desc->check(p.params);
+    if (why) fail_msg("%s: %s", model, why);
+    if (events) {
+        struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = 0});
+        if (!p.model->desc->simulate(p.params, sim, metrics, NULL)) fail_msg("%s: %s", model, dse_sim_error(sim));
+        sim_free(sim);
+    } else {
+        p.model->desc->estimate(p.params, metrics, NULL);
+    }
+    return (struct answer){metric(p.model, metrics, "latency_us"), metric(p.model, metrics, "energy_mj"),
+                           metric(p.model, metrics, "dram_mib")};
+}
+
+static const char *settings_of(int model, bool mixture)
+{
+    static const char *const own[] = {"eviction=none layers_simulated=1", "layers_simulated=1", "",
+                                      "decoding=full-cache layers_simulated=1", "layers_simulated=1"};
+    static _Thread_local char text[200];
+    snprintf(text, sizeof text, "llm=%s batch=2 context=600 weight_bits=16 kv_bits=16 capacity_gib=100 %s",
+             mixture ? "gpt-oss-20b" : "llama3.2-1b", own[model]);
+    return text;
+}
+
+static struct dse_formats all_of(double bits, double scale_bits)
+{
+    struct dse_formats f = {.entry = {.name = "made"}};
+    for (int c = 0; c < DSE_WEIGHT_CLASSES; c++) {
+        f.weights.bits[c] = bits;
+        f.weights.scale_bits[c] = scale_bits;
+    }
+    return f;
+}
+
+static void assert_same(const char *model, struct answer a, struct answer b, double share)
+{
+    if (!(fabs(a.seconds / b.seconds - 1) <= share && fabs(a.joules / b.joules - 1) <= share &&
+          fabs(a.bytes / b.bytes - 1) <= 1e-9))
+        fail_msg("%s: %.12g %.12g %.12g, not %.12g %.12g %.12g", model, a.seconds, a.joules, a.bytes, b.seconds, b.joules, b.bytes);
+}
+
+/* One width by its classes is the same machine as that width by weight_bits. LAD's events have a run of their own for dense LLMs of
+ * one width, which takes other samples of the streams. */
+static void formats__of_all_classes_are_weight_bits(void **state)
+{
+    (void)state;
+    const struct dse_formats uniform = all_of(0, 0), wide = all_of(16, 0), narrow = all_of(4, 0.25);
+    for (int m = 0; m < MODELS; m++)
+        for (int i = 0; i < 3; i++) { /* events of a mixture: below */
+            const bool events = i == 1, mixture = i == 2;
+            const double share = events && strcmp(models[m], "lad") == 0 ? 0.01 : 1e-9;
+            char *given = xstrdup(settings_of(m, mixture)), *text = xasprintf("%s weight_scale_bits=0.25", given);
+            memcpy(strstr(text, "weight_bits=16"), "weight_bits=4 ", 14);
+            const struct answer by_bits = ask(models[m], text, &uniform, events), by_class = ask(models[m], given, &narrow, events);
+            assert_same(models[m], by_class, by_bits, share);
+            assert_same(models[m], ask(models[m], given, &wide, events), ask(models[m], given, &uniform, events), share);
+            free(text);
+            free(given);
+        }
+}
+
+static void formats__of_experts_take_less_of_everything(void **state)
+{
+    (void)state;
+    const struct dse_formats uniform = all_of(0, 0), all = all_of(4, 0.25);
+    for (int m = 0; m < MODELS; m++)
+        for (int events = 0; events < 2; events++) {
+            const char *settings = settings_of(m, true);
+            const struct answer wide = ask(models[m], settings, &uniform, events),
+                                some = ask(models[m], settings, find_format("mxfp4-experts"), events),
+                                least = ask(models[m], settings, &all, events);
+            if (!(some.seconds <= wide.seconds && some.joules < wide.joules && some.bytes < wide.bytes))
+                fail_msg("%s: narrow experts are no gain", models[m]);
+            if (!(least.bytes < some.bytes && least.joules < some.joules)) fail_msg("%s: a narrow rest is no gain", models[m]);
+        }
+}
+
+/* ---- what is refused ------------------------------------------------------------------------------------------------------- */
+
+static void formats__that_contradict_themselves_are_refused(void **state)
+{
+    (void)state;
+    struct dse_formats f = all_of(0, 0);
+    assert_null(dse_formats_check(&f));
+    f.weights.scale_bits[DSE_WEIGHTS_DENSE] = 0.25;
+    assert_string_equal(dse_formats_check(&f), "dense_scale_bits needs dense_bits");
+    f.weights.bits[DSE_WEIGHTS_DENSE] = 16;
+    assert_string_equal(dse_formats_check(&f), "weights of 16 bits or more have no scales (dense_scale_bits)");
+    f.weights.bits[DSE_WEIGHTS_DENSE] = 4;
+    assert_null(dse_formats_check(&f));
+    assert_false(dse_formats_uniform(&f));
+    f.origin.released = 1;
+    assert_non_null(strstr(dse_formats_check(&f), "takes all formats from the LLM"));
+    assert_true(dse_formats_uniform(NULL) && dse_formats_uniform(find_format("uniform")));
+    assert_false(dse_formats_uniform(find_format("checkpoint")));
+    const struct dse_workload w = {.llm = (const void *)catalog_find(catalog, DSE_KIND_LLM, "gpt-oss-20b"),
+                                   .batch = 1,
+                                   .context = 1,
+                                   .weight_bits = 16,
+                                   .format = find_format("checkpoint")};
+    assert_string_equal(dse_workload_check(&w, DSE_CAN_ALL & ~DSE_CAN_FORMATS), "this model's weights have one format (format)");
+    assert_null(dse_workload_check(&w, DSE_CAN_ALL));
+    const struct dse_weight_bits bits = dse_workload_weight_bits(&w);
+    assert_true(bits.narrowest == 4 && bits.widest == 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats__of_a_checkpoint_hold_what_its_classes_hold),
+        cmocka_unit_test(formats__of_a_class_move_its_weights_alone),
+        cmocka_unit_test(formats__of_gpt_oss_read_what_is_counted_by_hand),
+        cmocka_unit_test(formats__of_all_classes_are_weight_bits),
+        cmocka_unit_test(formats__of_experts_take_less_of_everything),
+        cmocka_unit_test(formats__that_contradict_themselves_are_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
