@@ -29,7 +29,7 @@ static char *name_of(const char *path)
         n -= (size_t)(org + 2 - base);
         base = org + 2;
     }
-    static const char *const ends[] = {".json", "_config", "-config"};
+    static const char *const ends[] = {".json", ".gguf", "_config", "-config"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const size_t k = strlen(ends[i]);
         if (n > k && strncmp(base + n - k, ends[i], k) == 0) n -= k;
@@ -120,7 +120,7 @@ static bool import(const struct invocation *in, const struct catalog *catalog)
     struct text entry;
     llm_said_init(&said);
     text_init(&entry);
-    bool ok = llm_import(in->operands[1], option_has(in, "approximate"), &llm, &said, in->diags);
+    bool ok = llm_import(in->operands[1], option_get(in, "weights"), option_has(in, "approximate"), &llm, &said, in->diags);
     if (ok) add_entry(in, catalog, &llm, &said, &entry);
     ok = ok && put(in, &entry, &said);
     text_release(&entry);
@@ -150,21 +150,25 @@ const struct command command_llm = {
         (const struct option_row[]){
             {'n', "name", "NAME", "name of the entry (default: from the file's name or folder)"},
             {'o', "output", "FILE", "write to FILE, which must not exist yet (default: print)"},
+            {0, "weights", "FILE", "take formats from the header of a .safetensors or .gguf (default: those beside it)"},
             {0, "force", NULL, "replace the FILE of --output"},
             {0, "approximate", NULL, "ignore unknown keys, and mark the entry and every row made with it"},
             OPTION_CATALOG,
             {0},
         },
     .help = "`dse llm import` reads a config.json of Hugging Face transformers and prints an entry for a catalog of your own.\n"
+            "It also reads a params.json of Mistral or Meta, and the header of a GGUF.\n"
             "If the file lacks a key for which its architecture has a default, dse takes the default and says so in a\n"
             "comment. dse assumes nothing else. An unknown key that may change a number of the entry is an error. So is a\n"
             "model that is not a causal LLM.\n"
             "\n"
             "The formats of the weights (quantization_config, hf_quant_config.json) become bits of the entry, by class of\n"
             "weights. --set format=checkpoint runs them so; dse also prints the nearest settings of one width. If there is\n"
-            "a model.safetensors.index.json beside the file, its total is compared. docs/how-to/import-an-llm.md has more.\n"
+            "a model.safetensors.index.json beside the file, its total is compared. If the .safetensors are there too, their\n"
+            "tensors set the formats. docs/how-to/import-an-llm.md has more.\n"
             "\n"
             "  dse llm import Qwen3-30B-A3B/config.json --name my-qwen3 -o mine.toml\n"
+            "  dse llm import Qwen3-8B-Q4_K_M.gguf\n"
             "  dse list llms my-qwen3 -c mine.toml\n",
     .min_operands = 1,
     .max_operands = 2,

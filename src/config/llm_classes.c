@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 #include "config/llm_json.h"
+#include "config/llm_tensors.h"
 
 #include <ctype.h>
 #include <dse/llm.h>
@@ -32,19 +33,26 @@ static const struct module {
     const char *parts[5]; /* of such a module, which make up all of it, where a file may name them one by one */
 } modules[] = {
     {"lm_head", 1 << DSE_WEIGHTS_HEAD},
+    {"token_embd", 1 << DSE_WEIGHTS_TABLES},
     {"embed_tokens", 1 << DSE_WEIGHTS_TABLES},
     {"embed", 1 << DSE_WEIGHTS_TABLES},
     {"wte", 1 << DSE_WEIGHTS_TABLES},
     {"shared_expert_gate", 1 << DSE_WEIGHTS_ROUTER},
     {"router", 1 << DSE_WEIGHTS_ROUTER},
+    {"ffn_gate_inp", 1 << DSE_WEIGHTS_ROUTER},
+    {"block_sparse_moe.gate", 1 << DSE_WEIGHTS_ROUTER},
+    {"ffn.gate.", 1 << DSE_WEIGHTS_ROUTER},
     {"mlp.gate", 1 << DSE_WEIGHTS_ROUTER},
     {"moe.gate", 1 << DSE_WEIGHTS_ROUTER},
     {"shared_experts", 1 << DSE_WEIGHTS_SHARED},
     {"shared_expert", 1 << DSE_WEIGHTS_SHARED},
+    {"_shexp", 1 << DSE_WEIGHTS_SHARED},
+    {"_exps", 1 << DSE_WEIGHTS_EXPERTS},
     {"experts", 1 << DSE_WEIGHTS_EXPERTS},
     {"indexer", 1 << DSE_WEIGHTS_INDEXER},
     {"linear_attn", 1 << DSE_WEIGHTS_RECURRENT},
     {"mamba", 1 << DSE_WEIGHTS_RECURRENT},
+    {"ssm_", 1 << DSE_WEIGHTS_RECURRENT},
     {"attn", 1 << DSE_WEIGHTS_ATTENTION, {"q_proj", "k_proj", "v_proj", "o_proj"}},
     {"attention", 1 << DSE_WEIGHTS_ATTENTION, {"q_proj", "k_proj", "v_proj", "o_proj"}},
     {"mlp", NETWORKS, {"gate", "up", "down"}},
@@ -75,6 +83,16 @@ static const struct module *module_of(const char *name, const char **ret_rest)
         return &modules[i];
     }
     return NULL;
+}
+
+int llm_class_of_tensor(const char *name)
+{
+    const char *rest;
+    const struct module *m = strncmp(name, "output.", strlen("output.")) == 0 ? &modules[0] : module_of(name, &rest);
+    if (!m) return -1;
+    for (int class = 0; class < DSE_WEIGHT_CLASSES; class ++) /* of networks the first: those with experts say so */
+        if (m->classes >> class & 1) return class;
+    return -1;
 }
 
 /* A pattern without its escapes ("mlp\.gate"). The caller frees it. */
@@ -230,6 +248,8 @@ bool llm_compare_index(struct llm_config *c, const struct dse_llm *llm, bool is_
         text_addf(ret, "checkpoint: %.0f bytes, %.2f GiB%s\n", counted, counted / DSE_GIB,
                   is_exact ? "" : "; about: parts of some classes are in other formats");
     if (json_is_number(total)) compare(json_number_value(total), counted, ret);
+    if (json_is_number(total) && json_number_value(total) != counted && json_array_size(c->tensors) == 0)
+        llm_say_left_out(json_object_get(root, "weight_map"), llm, ret);
     json_decref(root);
     return true;
 }

@@ -10,6 +10,9 @@ struct json_t;
 /* The list of modules that a configuration leaves as they are, or NULL. */
 const struct json_t *llm_exceptions(const struct json_t *quantization);
 
+/* The class of a tensor's weights by its name, in files of transformers or GGUF; -1: none that is known. */
+int llm_class_of_tensor(const char *name);
+
 /* Matrices that the method quantises have these bits: those of the modules that `targets` names or, where it is NULL, those of all
  * layers but routers, of experts alone (MXFP4), or all (MLX). Other classes stay as they are, and so do those whose modules are all
  * left unquantised. False: a part of some class is, so its bits are not right for all of it. */

@@ -2,8 +2,10 @@
 #include "config/llm_config.h"
 
 #include "base/xalloc.h"
+#include "config/llm_headers.h"
 #include "config/llm_json.h"
 #include "config/llm_keys.h"
+#include "config/llm_translate.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -31,7 +33,10 @@ static struct srcloc place_of(const struct llm_config *c, const char *key)
 
 static bool complain(struct llm_config *c, const char *key, const char *hint, const char *what)
 {
-    if (c->ok) diags_input(c->diags, place_of(c, key), c->source, hint, "%s", what);
+    const bool is_text = c->source[0]; /* a GGUF is none */
+    if (c->ok)
+        diags_input(c->diags, is_text ? place_of(c, key) : (struct srcloc){.file = c->file}, is_text ? c->source : NULL, hint, "%s",
+                    what);
     return c->ok = false;
 }
 
@@ -109,14 +114,39 @@ static void find_text(struct llm_config *c)
     }
 }
 
+/* A GGUF, of which only the beginning is read. */
+static bool read_gguf(struct llm_config *c, const char *path)
+{
+    json_t *metadata;
+    c->tensors = json_array();
+    if (llm_gguf_read(path, &metadata, c->tensors, c->diags)) c->root = llm_from_gguf(path, metadata, c->tensors, c->diags);
+    json_decref(metadata);
+    return c->root;
+}
+
+/* In the words of transformers, whatever wrote it. */
+static bool read_file(struct llm_config *c, const char *path, char **ret_source)
+{
+    const bool is_gguf = llm_is_gguf(path);
+    if (is_gguf)
+        read_gguf(c, path);
+    else
+        c->root = llm_json_read(path, ret_source, c->diags);
+    if (is_gguf) *ret_source = xstrdup("");
+    c->source = *ret_source;
+    if (!c->root || !llm_is_params(c->root)) return c->root;
+    json_t *params = c->root;
+    c->root = llm_from_params(params);
+    json_decref(params);
+    return true;
+}
+
 bool config_open(struct llm_config *c, const char *path, bool approximate, char **ret_source, struct llm_said *said,
                  struct diags *diags)
 {
     *c = (struct llm_config){
         .file = path, .approximate = approximate, .said = said, .diags = diags, .uncounted = "", .aliases = "", .ok = true};
-    c->root = llm_json_read(path, ret_source, diags);
-    c->source = *ret_source;
-    if (!c->root) return c->ok = false;
+    if (!read_file(c, path, ret_source)) return c->ok = false;
     c->text = c->root;
     if (!json_is_object(c->root)) return config_error(c, "", "a config.json is an object, { ... }");
     find_text(c);
@@ -128,6 +158,7 @@ bool config_open(struct llm_config *c, const char *path, bool approximate, char 
 void config_close(struct llm_config *c)
 {
     json_decref(c->root);
+    json_decref(c->tensors);
     free(c->asked);
     c->root = c->text = NULL;
 }

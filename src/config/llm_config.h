@@ -29,6 +29,7 @@ struct llm_config {
     const struct llm_defaults *defaults; /* of the architecture */
     const char *uncounted;               /* its keys that no count depends on (llm_keys.h) */
     const char *aliases;                 /* other names that its files have for keys: "hidden_size=n_embd ..." */
+    struct json_t *tensors;              /* of the files of weights (llm_headers.h); NULL: none were read */
     const char **asked;                  /* keys that were asked for */
     size_t n_asked;
     bool approximate; /* what is not known is left out, not refused */

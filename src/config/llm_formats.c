@@ -3,6 +3,7 @@
 #include "base/xalloc.h"
 #include "config/llm_classes.h"
 #include "config/llm_json.h"
+#include "config/llm_tensors.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -378,5 +379,8 @@ bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *re
     take_expert_type(c, &found);
     if (!read_beside(c, &found)) return c->ok = false;
     if (ret->n) add_nearest(&found.format, ret);
+    if (!c->tensors && !llm_read_headers_beside(c)) return false;
+    if (!llm_fill_from_tensors(c, llm, ret)) return false;
+    if (json_array_size(c->tensors) > 0) found.is_exact = true;
     return (c->ok = llm_compare_index(c, llm, found.is_exact, ret));
 }

@@ -3,8 +3,10 @@
 #include "config/catalog_kinds.h"
 #include "config/llm_config.h"
 #include "config/llm_formats.h"
+#include "config/llm_headers.h"
 #include "desc/schema.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 
 void llm_said_init(struct llm_said *said)
@@ -46,11 +48,26 @@ static bool check_ranges(struct llm_config *c, const struct dse_llm *llm)
     return c->ok;
 }
 
-bool llm_import(const char *path, bool approximate, struct dse_llm *ret, struct llm_said *said, struct diags *diags)
+/* The header of a file of weights that was named, instead of those beside the configuration. */
+static bool read_weights(struct llm_config *c, const char *path)
+{
+    json_t *metadata = NULL;
+    if (!path) return true;
+    json_decref(c->tensors);
+    c->tensors = json_array();
+    c->ok =
+        llm_is_gguf(path) ? llm_gguf_read(path, &metadata, c->tensors, c->diags) : llm_safetensors_read(path, c->tensors, c->diags);
+    json_decref(metadata);
+    return c->ok;
+}
+
+bool llm_import(const char *path, const char *weights, bool approximate, struct dse_llm *ret, struct llm_said *said,
+                struct diags *diags)
 {
     struct llm_config c;
     char *source = NULL;
-    bool ok = config_open(&c, path, approximate, &source, said, diags) && config_shape(&c, ret) && check_ranges(&c, ret);
+    bool ok = config_open(&c, path, approximate, &source, said, diags) && read_weights(&c, weights) && config_shape(&c, ret) &&
+              check_ranges(&c, ret);
     if (ok) catalog_own_kinds(ret);
     const char *fault = ok ? dse_llm_resolve(ret) : NULL;
     if (fault) ok = config_error(&c, "model_type", "the numbers do not fit together: %s", fault);

@@ -17,11 +17,13 @@ struct llm_said {
 void llm_said_init(struct llm_said *said);
 void llm_said_release(struct llm_said *said);
 
-/* Read a config.json, and the hf_quant_config.json and model.safetensors.index.json beside it, into *ret, resolved, whose entry
- * has no name, source or title yet. False with errors at line and column: no JSON, no causal LLM (architectures), an architecture
- * or keys that are not known, a key that is missing, numbers that contradict each other or are beyond what an entry of the
- * catalog may have. With `approximate` what is not known is left out, and the shape is marked if there is such a thing
- * (details.approximate). */
-bool llm_import(const char *path, bool approximate, struct dse_llm *ret, struct llm_said *said, struct diags *diags);
+/* Read a config.json, a params.json of Mistral or Meta, or a GGUF into *ret, resolved, whose entry has no name, source or title
+ * yet. Beside a config.json its hf_quant_config.json, its model.safetensors.index.json and the headers of its .safetensors are
+ * read; or, where `weights` is not NULL, the header of that .safetensors or GGUF. False with errors at line and column: no JSON,
+ * no causal LLM (architectures), an architecture or keys that are not known, a key that is missing, numbers that contradict each
+ * other or are beyond what an entry of the catalog may have. With `approximate` what is not known is left out, and the shape is
+ * marked if there is such a thing (details.approximate). */
+bool llm_import(const char *path, const char *weights, bool approximate, struct dse_llm *ret, struct llm_said *said,
+                struct diags *diags);
 
 #endif

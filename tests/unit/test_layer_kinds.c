@@ -47,7 +47,7 @@ static void import(const char *path, struct dse_llm *ret, struct llm_said *said)
     struct diags diags;
     diags_init(&diags);
     llm_said_init(said);
-    if (!llm_import(path, false, ret, said, &diags)) {
+    if (!llm_import(path, NULL, false, ret, said, &diags)) {
         diags_print(&diags, stderr, false);
         fail_msg("%s is refused", path);
     }

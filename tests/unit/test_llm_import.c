@@ -33,7 +33,7 @@ static void ask_file(const char *file, bool approximate, struct answer *a)
     diags_init(&diags);
     text_init(&error);
     llm_said_init(&a->said);
-    a->ok = llm_import(file, approximate, &a->llm, &a->said, &diags);
+    a->ok = llm_import(file, NULL, approximate, &a->llm, &a->said, &diags);
     if (a->ok) dse_llm_count(&a->llm, &a->counts);
     for (size_t i = 0; i < diags.n; i++) {
         const struct diag *d = &diags.list[i];

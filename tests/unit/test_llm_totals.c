@@ -207,7 +207,7 @@ static void read_sample(const char *dir, const struct sample *s, struct dse_llm 
     diags_init(&diags);
     llm_said_init(&said);
     scratch_write(dir, "config.json", text);
-    if (!llm_import(path, false, m, &said, &diags)) {
+    if (!llm_import(path, NULL, false, m, &said, &diags)) {
         diags_print(&diags, stderr, false);
         fail_msg("%s is refused", s->name);
     }

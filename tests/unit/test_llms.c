@@ -90,7 +90,7 @@ static void llms__of_a_configuration_are_those_of_the_catalog(void **state)
             struct dse_llm m;
             diags_init(&diags);
             llm_said_init(&said);
-            if (!llm_import(path, false, &m, &said, &diags)) {
+            if (!llm_import(path, NULL, false, &m, &said, &diags)) {
                 diags_print(&diags, stderr, false);
                 fail_msg("%s is refused", path);
             }
@@ -131,7 +131,7 @@ static struct dse_llm read_qwen(const char *model_type, const char *keys)
     diags_init(&diags);
     llm_said_init(&said);
     scratch_write(dir, "config.json", text);
-    if (!llm_import(path, false, &m, &said, &diags)) {
+    if (!llm_import(path, NULL, false, &m, &said, &diags)) {
         diags_print(&diags, stderr, false);
         fail_msg("%s is refused", text);
     }
@@ -230,7 +230,7 @@ static void llms__of_configurations_that_leave_out_defaults(void **state)
         diags_init(&diags);
         llm_said_init(&said);
         scratch_write(dir, "config.json", sparse[i].text);
-        if (!llm_import(path, false, &m, &said, &diags)) {
+        if (!llm_import(path, NULL, false, &m, &said, &diags)) {
             diags_print(&diags, stderr, false);
             fail_msg("%s is refused", sparse[i].text);
         }
@@ -300,7 +300,7 @@ static void llms__of_glm_5_2_have_indexers_in_21_layers(void **state)
     diags_init(&diags);
     llm_said_init(&said);
     scratch_write(dir, "config.json", keys);
-    assert_true(llm_import(path, false, &m, &said, &diags));
+    assert_true(llm_import(path, NULL, false, &m, &said, &diags));
     dse_llm_count(&m, &ours);
     dse_llm_count(find("glm-5.2"), &theirs);
     assert_memory_equal(&ours, &theirs, sizeof ours);
