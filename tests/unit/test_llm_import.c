@@ -507,6 +507,32 @@ static void checkpoints__are_compared_with_their_index(void **state)
     take_away("model.safetensors.index.json");
 }
 
+/* Two more totals of public indices. Qwen3-1.7B in bf16. Qwen3.5-9B in MLX's 8 bits (leo-kreisman/Qwen3.5-9B-MLX-8bit): what is
+ * more than the text model is its vision tower in bf16, here by hand, and the decays of 24 recurrent layers in 32 bits. */
+static void checkpoints__of_public_files_are_counted_to_the_byte(void **state)
+{
+    (void)state;
+    static const int64_t wide = 1152, inner = 4304, merged = 4 * 1152, out = 4096;
+    const int64_t block = wide * 3 * wide + 3 * wide + wide * wide + wide + 2 * wide * inner + inner + wide + 4 * wide;
+    const int64_t merger = 2 * wide + merged * merged + merged + merged * out + out;
+    const int64_t tower = 27 * block + merger + wide * 3 * 2 * 16 * 16 + wide + 2304 * wide, decays = 24 * 32;
+    char *more = xasprintf("10426433504 bytes, %" PRId64 " more than counted", 2 * tower + 2 * decays);
+    answer_with_index("{\"model_type\": \"qwen3\", \"head_dim\": 128, \"hidden_size\": 2048, \"intermediate_size\": 6144, "
+                      "\"max_position_embeddings\": 40960, \"num_attention_heads\": 16, \"num_hidden_layers\": 28, "
+                      "\"num_key_value_heads\": 8, \"tie_word_embeddings\": true, \"vocab_size\": 151936, "
+                      "\"attention_bias\": false, \"use_sliding_window\": false}",
+                      "{\"metadata\": {\"total_size\": 3441149952}}", "3441149952 bytes, as counted\n");
+    answer_with_index("{\"model_type\": \"qwen3_5\", \"quantization\": {\"group_size\": 64, \"bits\": 8, \"mode\": \"affine\"}, "
+                      "\"tie_word_embeddings\": false, \"text_config\": {\"model_type\": \"qwen3_5_text\", \"hidden_size\": 4096, "
+                      "\"head_dim\": 256, \"intermediate_size\": 12288, \"attention_bias\": false, \"attn_output_gate\": true, "
+                      "\"full_attention_interval\": 4, \"linear_conv_kernel_dim\": 4, \"linear_key_head_dim\": 128, "
+                      "\"linear_num_key_heads\": 16, \"linear_num_value_heads\": 32, \"linear_value_head_dim\": 128, "
+                      "\"max_position_embeddings\": 262144, \"num_attention_heads\": 16, \"num_hidden_layers\": 32, "
+                      "\"num_key_value_heads\": 4, \"vocab_size\": 248320, \"mtp_num_hidden_layers\": 1}}",
+                      "{\"metadata\": {\"total_size\": 10426433504}}", more);
+    free(more);
+}
+
 static double held_bits(const struct dse_llm *llm, enum dse_weight_class class)
 {
     return DSE_BITS_PER_BYTE * dse_held_bytes(dse_llm_held(llm, class));
@@ -572,6 +598,7 @@ int main(void)
         cmocka_unit_test(formats__are_said_with_the_nearest_settings),
         cmocka_unit_test(formats__of_hf_quant_config_are_read_beside_the_configuration),
         cmocka_unit_test(checkpoints__are_compared_with_their_index),
+        cmocka_unit_test(checkpoints__of_public_files_are_counted_to_the_byte),
         cmocka_unit_test(formats__are_those_of_their_classes),
     };
     dir = scratch_new();
