@@ -6,16 +6,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static void import(const uint8_t *data, size_t n, bool approximate)
+/* As a configuration, or as the weights of one. */
+static void import(const uint8_t *data, size_t n, bool is_weights, bool approximate)
 {
+    static const char config[] = "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                                 "\"num_hidden_layers\": 2, \"intermediate_size\": 128, \"vocab_size\": 100}";
     struct diags d;
     struct llm_said said;
     struct dse_llm llm;
-    int fd;
-    char *path = memory_file(data, n, &fd);
+    int fd, config_fd;
+    char *path = memory_file(data, n, &fd), *beside = memory_file((const uint8_t *)config, sizeof config - 1, &config_fd);
     diags_init(&d);
     llm_said_init(&said);
-    const bool ok = llm_import(path, approximate, &llm, &said, &d);
+    const bool ok = llm_import(is_weights ? beside : path, is_weights ? path : NULL, approximate, &llm, &said, &d);
     need(ok == (d.errors == 0));
     if (ok) {
         struct dse_llm again = llm;
@@ -25,13 +28,14 @@ static void import(const uint8_t *data, size_t n, bool approximate)
     }
     llm_said_release(&said);
     diags_release(&d);
+    close(config_fd);
     close(fd);
+    free(beside);
     free(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    import(data, n, false);
-    import(data, n, true);
+    for (int i = 0; i < 4; i++) import(data, n, i / 2, i % 2);
     return 0;
 }

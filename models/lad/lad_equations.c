@@ -97,7 +97,11 @@ static void equate_workload(const struct lad_params *p, struct lad_equations *q)
 {
     const struct dse_workload *w = &p->workload;
     double layers = (double)w->llm->layers, cached = (double)w->batch * (double)w->context;
-    q->layer_weights_mib = dse_llm_layer_weights(w->llm) * (double)w->weight_bits / DSE_BITS_PER_BYTE / DSE_MIB;
+    const double network = (double)w->llm->ffn_matrices * (double)w->llm->hidden * (double)w->llm->ffn;
+    q->layer_weights_mib =
+        ((dse_llm_layer_weights(w->llm) - network) * dse_held_bytes(dse_workload_held(w, w->llm, DSE_WEIGHTS_ATTENTION)) +
+         network * dse_held_bytes(dse_workload_held(w, w->llm, DSE_WEIGHTS_DENSE))) /
+        DSE_MIB;
     q->layer_kv_mib = cached * dse_kv_bytes_per_token(w->llm, dse_kv_bits(w)) / layers / DSE_MIB;
     q->mode_share = q->repeat_share = (double)NAN;
     struct lad_point pt;
@@ -130,7 +134,7 @@ void lad_equate(const void *params, void *equations)
 {
     const struct lad_params *p = params;
     struct lad_equations *q = equations;
-    if (dse_workload_unknown(&p->workload, DSE_CAN_ACTIVATIONS | DSE_CAN_SCALES)) {
+    if (dse_workload_unknown(&p->workload, DSE_CAN_ACTIVATIONS | DSE_CAN_SCALES | DSE_CAN_FORMATS)) {
         dse_equations_unknown(q, sizeof *q);
         return;
     }

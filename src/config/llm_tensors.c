@@ -137,9 +137,9 @@ static void set_bits(struct dse_llm *llm, const struct sums *s, const struct dse
 {
     enum { USUAL_BITS = 16 };
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
+        if (n->matrices[i] == 0 || s->bytes[i] <= 0) continue;
         const double bits = DSE_BITS_PER_BYTE * s->bytes[i] / (double)n->matrices[i],
                      scale_bits = DSE_BITS_PER_BYTE * s->scale_bytes[i] / (double)n->matrices[i];
-        if (n->matrices[i] == 0 || !(bits > 0)) continue;
         const bool is_usual = bits == USUAL_BITS && scale_bits == 0;
         llm->formats.bits[i] = is_usual ? (double)NAN : bits;
         llm->formats.scale_bits[i] = scale_bits > 0 ? scale_bits : (double)NAN;
