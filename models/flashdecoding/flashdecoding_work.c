@@ -285,7 +285,8 @@ void fd_attention_init_of(struct fd_attention *a, const struct fd_site *at, cons
     double share = p->attention_efficiency / p->linear_efficiency; /* of a block's rate for weights */
     a->first = (struct fd_grid_spec){.sms = m->sms,
                                      .resident = (double)p->resident_blocks,
-                                     .stream = at->even ? law.bytes / law.load_s : m->bandwidth * p->attention_efficiency,
+                                     .stream = at->even && law.load_s > 0 ? law.bytes / law.load_s /* 0: all in the cache */
+                                                                          : m->bandwidth * p->attention_efficiency,
                                      .block_stream = at->even ? (double)INFINITY : m->block_stream * share,
                                      .l2_stream = at->l2_stream,
                                      .even = at->even};

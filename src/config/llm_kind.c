@@ -65,7 +65,6 @@ static const struct unlike files[] = {
     {"do_sample", "generation_config.json: how tokens are chosen", "import the config.json beside it"},
     {"added_tokens_decoder", "tokenizer_config.json: how text becomes tokens", "import the config.json beside it"},
     {"image_processor_type", "preprocessor_config.json: how pictures become tokens", "import the config.json beside it"},
-    {"n_layers", "params.json, in the words of Meta and Mistral", "import a config.json of Hugging Face transformers"},
     {"_class_name", "the configuration of a diffusion pipeline", NULL},
 };
 enum {
