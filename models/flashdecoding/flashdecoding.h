@@ -149,10 +149,14 @@ struct fd_machine {
         double kept_bytes, l2_near; /* weights of a GEMM that a warm cache keeps; what one SM's part of the cache has room for */
         double splits_max;
         enum fd_quantizing quantizing; /* FD_QUANTIZED at 16 bits */
+        bool is_narrow;                /* activations have fewer bits: GEMMs whose weights have 16 multiply these as they are */
+        double wide_ops;               /* sm_ops of such GEMMs */
     } vendor;                          /* E28, E29 */
 };
 void fd_machine_init(struct fd_machine *ret, const struct fd_params *p);
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p);
+/* The board's own peak, of 16 bits, over tensor_tflops, where that is the peak of narrow numbers. */
+double fd_wide_share(const struct fd_params *p);
 /* tile_s and tile_sum_s from the other rates: whoever changes these calls it. */
 void fd_vendor_tiles(struct fd_machine *m);
 
@@ -167,7 +171,8 @@ struct fd_gemm {
     double m, k, n, extra_bytes;
     double weight_bytes; /* of a weight; 0: by weight_bits */
 };
-/* The machine as it holds the weights of this GEMM: `m`, or *own where they have a format of their own. */
+/* The machine as it holds the weights of this GEMM, and multiplies them: `m`, or *own where they have a format of their own. Both
+ * operands are narrow, or both have 16 bits. */
 const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own);
 
 /* What a kernel costs. */

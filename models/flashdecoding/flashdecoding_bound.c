@@ -23,6 +23,9 @@ static void narrow_ends(struct fd_box *b)
     slow->quantizing = some ? (enum fd_quantizing)b->lo.quantizing : FD_QUANTIZED;
     fast->sm_ops = b->fast.sm_ops * b->hi.kernels.gemm_tensor_share * (all ? b->hi.kernels.gemm_narrow_share : 1);
     slow->sm_ops = b->slow.sm_ops * b->lo.kernels.gemm_tensor_share * (some ? b->lo.kernels.gemm_narrow_share : 1);
+    fast->is_narrow = slow->is_narrow = some;
+    fast->wide_ops = b->fast.sm_ops * b->hi.kernels.gemm_tensor_share * (all ? fd_wide_share(&b->hi) : 1);
+    slow->wide_ops = b->slow.sm_ops * b->lo.kernels.gemm_tensor_share * (some ? fd_wide_share(&b->lo) : 1);
     fast->l2_near = b->fast.l2 / b->lo.kernels.l2_copies;
     slow->l2_near = b->slow.l2 / b->hi.kernels.l2_copies;
     const bool warm = b->lo.cache == FD_WARM;

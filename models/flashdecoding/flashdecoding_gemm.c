@@ -31,9 +31,17 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
 
 const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own)
 {
-    if (g->weight_bytes <= 0 || g->weight_bytes == m->weight_bytes) return m;
+    const double held = g->weight_bytes > 0 ? g->weight_bytes : m->weight_bytes;
+    const bool is_wide = m->vendor.is_narrow && held >= FD_ACTIVATION_BYTES;
+    if (held == m->weight_bytes && !is_wide) return m;
     *own = *m;
-    own->weight_bytes = g->weight_bytes;
+    own->weight_bytes = held;
+    if (is_wide) {
+        own->vendor.is_narrow = false;
+        own->vendor.sm_ops = m->vendor.wide_ops;
+        own->vendor.activation_bytes = FD_ACTIVATION_BYTES;
+        own->vendor.quantizing = FD_QUANTIZED;
+    }
     fd_vendor_tiles(own);
     return own;
 }

@@ -130,7 +130,9 @@ void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, 
                                     .matrices = (double)llm->ffn_matrices,
                                     .touched = op->copies,
                                     .own = op->copies * op->rows,
-                                    .activation_bits = (double)work->activation_bits};
+                                    .activation_bits = (double)(op->element_bytes < FD_ACTIVATION_BYTES
+                                                                    ? work->activation_bits
+                                                                    : dse_max_i64(work->activation_bits, FD_WIDE_BITS))};
 }
 
 /* E31 with the LLM's shape. Sorting comes with the first of both, the sum over a token's experts with the second. */

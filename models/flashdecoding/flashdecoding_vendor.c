@@ -1,10 +1,16 @@
 /* Kernels of the maker's library and of the engines on it, by measurement: their rates. */
 #include "flashdecoding.h"
 
+#include <dse/num.h>
 #include <dse/units.h>
 
 /* What a block of a GEMM draws: four stages of 8 KiB (64 x 64 weights of 16 bits, CUTLASS) in flight for 600 ns, under load. */
 static const double block_stream = 32768 / 600e-9;
+
+double fd_wide_share(const struct fd_params *p)
+{
+    return dse_min(1, p->gpu->tensor_tflops / p->tensor_tflops);
+}
 
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
 {
@@ -27,6 +33,8 @@ void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
                                  .kept_bytes = p->cache == FD_WARM ? ret->l2 / (k->l2_copies * (double)p->cache_turns) : 0,
                                  .l2_near = ret->l2 / k->l2_copies,
                                  .splits_max = (double)p->gemm_splits,
-                                 .quantizing = narrow ? (enum fd_quantizing)p->quantizing : FD_QUANTIZED};
+                                 .quantizing = narrow ? (enum fd_quantizing)p->quantizing : FD_QUANTIZED,
+                                 .is_narrow = narrow,
+                                 .wide_ops = ret->sm_ops * k->gemm_tensor_share * fd_wide_share(p)};
     fd_vendor_tiles(ret);
 }

@@ -50,6 +50,29 @@ static void dense__llms_are_the_same_both_ways(void **state)
     }
 }
 
+static double part_seconds(const struct dse_breakdown *b, const char *name)
+{
+    for (int i = 0; i < b->n; i++)
+        if (strcmp(b->part[i].name, name) == 0) return b->part[i].time_us;
+    fail_msg("no part %s", name);
+    return 0;
+}
+
+/* A matrix of 16 bits multiplies activations of 16, whatever narrow activations the others get and what peak they have: E36. */
+static void operands__are_both_narrow_or_both_wide(void **state)
+{
+    (void)state;
+    static const char wide[] = "engine=vllm-0.14 gpu=h100 phase=prefill context=8192 llm=gpt-oss-20b format=mxfp4-experts";
+    char *text = xasprintf("%s activation_bits=8 tensor_tflops=1979", wide);
+    const struct fd_params p = point(wide), q = point(text);
+    const struct dse_breakdown a = parts_of(&p), b = parts_of(&q);
+    static const char *const same[] = {"qkv_projection", "output_projection", "router", "lm_head"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        assert_near(part_seconds(&b, same[i]), part_seconds(&a, same[i]), 1e-12);
+    assert_true(part_seconds(&b, "experts_up") < 0.8 * part_seconds(&a, "experts_up"));
+    free(text);
+}
+
 /* Where the cache is cold and activations stay in the last-level cache, decode moves what the operators do. */
 static void decode__moves_the_bytes_of_the_operators(void **state)
 {
@@ -189,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense__llms_are_the_same_both_ways),
+        cmocka_unit_test(operands__are_both_narrow_or_both_wide),
         cmocka_unit_test(decode__moves_the_bytes_of_the_operators),
         cmocka_unit_test(experts__of_measured_kernels_are_those_of_the_equations),
         cmocka_unit_test(latents__of_measured_kernels_are_those_of_the_equations),
