@@ -18,6 +18,14 @@ static void put(const struct model *m, void *params, const char *name, struct va
     if (f) field_set(f, params, v);
 }
 
+/* VEDA's defaults evict, which needs dense LLMs. */
+static void keep_all(const struct model *m, void *params)
+{
+    const struct field *f = schema_find(&m->params, "eviction");
+    for (int32_t i = 0; f && f->choices[i]; i++)
+        if (strcmp(f->choices[i], "none") == 0) field_set(f, params, (struct value){.choice = i});
+}
+
 /* 0: the model refuses it. */
 static void print_case(const char *model, size_t which, double ns, struct bench_row *row)
 {
@@ -36,6 +44,7 @@ static double measure(const struct model *m, const struct one *o, size_t which)
     double best = (double)INFINITY;
     memcpy(point, space_fixed(o->space), m->desc->params_size);
     if (llm) put(m, point, "llm", (struct value){.ref = llm});
+    keep_all(m, point);
     put(m, point, "capacity_gib", (struct value){.f64 = 1e5});
     put(m, point, "batch", (struct value){.i64 = 32});
     put(m, point, "tensor_parallel", (struct value){.i64 = cases[which].tensor});
