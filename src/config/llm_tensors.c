@@ -230,11 +230,14 @@ static bool read_files(struct llm_config *c, json_t *map, bool *ret_all)
 
 bool llm_read_headers_beside(struct llm_config *c)
 {
+    static const char usual[] = "config.json"; /* beside one of another name there may be files of another LLM */
+    const char *slash = strrchr(c->file, '/');
     json_t *root;
+    c->tensors = json_array();
+    if (strcmp(slash ? slash + 1 : c->file, usual) != 0) return true;
     if (!llm_json_beside(c->file, "model.safetensors.index.json", &root, c->diags)) return c->ok = false;
     json_t *map = json_object_get(root, "weight_map"), *single = json_pack("{s:s}", "", "model.safetensors");
     bool all = true;
-    c->tensors = json_array();
     c->ok = read_files(c, json_is_object(map) ? map : single, &all);
     if (!all) json_array_clear(c->tensors);
     json_decref(single);

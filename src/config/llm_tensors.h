@@ -12,7 +12,7 @@ bool llm_fill_from_tensors(struct llm_config *c, struct dse_llm *llm, struct tex
 /* What an index names that is no part of the LLM: a line for each group of tensors. */
 void llm_say_left_out(struct json_t *weight_map, const struct dse_llm *llm, struct text *ret);
 
-/* The headers of the .safetensors that an index beside the configuration names, or of the one file beside it, into c->tensors; NULL
+/* The headers of the .safetensors that an index beside a config.json names, or of the one file beside it, into c->tensors; none
  * where they are not all there. False with an error: one that cannot be read. */
 bool llm_read_headers_beside(struct llm_config *c);
 
