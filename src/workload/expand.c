@@ -53,12 +53,17 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
     return op;
 }
 
+static double element_bytes(const struct expansion *x, enum dse_op_role role)
+{
+    if (!x->by_class) return x->element_bytes;
+    return dse_held_bytes(dse_workload_held(x->w, x->llm, expand_roles[role].class));
+}
+
 struct dse_op *expand_linear(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n)
 {
     const double elements = (double)repeat * (double)k * (double)n;
     struct dse_op *op = expand_add(x, role, repeat, m, k, n);
-    const struct dse_held held = x->by_class ? dse_workload_held(x->w, x->llm, expand_roles[role].class) : x->held;
-    op->element_bytes = dse_held_bytes(held);
+    op->element_bytes = element_bytes(x, role);
     op->weight_bytes = op->held_bytes = elements * op->element_bytes;
     op->ops = DSE_OPS_PER_MAC * elements * (double)m;
     return op;
@@ -190,7 +195,7 @@ void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const
                           .tensor = dse_degree(w->tensor_parallel),
                           .stages = dse_degree(w->pipeline_parallel),
                           .by_class = !dse_formats_uniform(w->format),
-                          .held = {(double)w->weight_bits, w->weight_scale_bits},
+                          .element_bytes = ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE,
                           .kv_bytes = dse_kv_bits(w) / DSE_BITS_PER_BYTE};
     x.rows = x.sequences * x.queries + x.chunk;
     ret->n = ret->n_attentions = 0;

@@ -35,11 +35,10 @@ struct expansion {
     int64_t context, read;      /* positions there are; that techniques leave to be read of them, or -1 */
     int64_t tensor, stages;
     int64_t layers[DSE_LAYER_KINDS_MAX]; /* of this stage, of each kind of the LLM */
-    bool by_class;                       /* formats differ from class to class; else all weights are `held` */
-    struct dse_held held;
-    double kv_bytes;             /* of an element, with its share of scales */
-    const struct dse_draw *draw; /* NULL: experts are the mean */
-    struct expand_drawn *drawn;  /* those that were asked for last */
+    bool by_class;                       /* formats differ from class to class; else all weights take element_bytes */
+    double element_bytes, kv_bytes;      /* of an element, with its share of scales */
+    const struct dse_draw *draw;         /* NULL: experts are the mean */
+    struct expand_drawn *drawn;          /* those that were asked for last */
 };
 struct expand_drawn {
     double tokens, chips;
