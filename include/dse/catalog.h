@@ -175,6 +175,8 @@ struct dse_formats {
 };
 extern const struct dse_param dse_formats_fields[];
 const char *dse_formats_check(const struct dse_formats *f);
+/* Does it say all of them, so that weight_bits counts for nothing? Not without formats (NULL). */
+bool dse_formats_complete(const struct dse_formats *f);
 /* Have all weights weight_bits and weight_scale_bits? So it is without formats (NULL), too. */
 bool dse_formats_uniform(const struct dse_formats *f);
 

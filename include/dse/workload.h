@@ -266,10 +266,10 @@ int64_t dse_experts_fullest(const struct dse_workload *w, const double *rows, do
 /* What weights of a class are held in: by `format`, or weight_bits and weight_scale_bits. The output head of an LLM that has it in
  * common with the embedding is held as that is. */
 struct dse_held dse_workload_held(const struct dse_workload *w, const struct dse_llm *llm, enum dse_weight_class class);
-/* Bits of the narrowest and of the widest weights that are multiplied in a step, scales not included: of all classes that the LLM
- * has but a table that is only looked up. */
+/* Bits of the narrowest and of the widest weights that are multiplied in a step, scales not included, and of the narrowest that the
+ * LLM has: a table may be looked up alone. */
 struct dse_weight_bits {
-    double narrowest, widest;
+    double narrowest, widest, least;
 };
 struct dse_weight_bits dse_workload_weight_bits(const struct dse_workload *w);
 
@@ -305,6 +305,11 @@ bool dse_workload_narrow(struct dse_workload *lo, struct dse_workload *hi, unsig
 /* NULL, or why there is no such cache: one of 16 bits or more has no scales. For dse_model.check alone: bytes of such a cache stay
  * monotone in both widths, so that bounds may ask for it. */
 const char *dse_kv_format_check(const struct dse_workload *w);
+/* Bytes of all weights of an LLM with full attention and dense networks, on one chip. */
+double dse_workload_plain_weights(const struct dse_workload *w);
+/* Bytes of tables that no operator has, on the fullest chip: the embedding beside the output head, learned positions, inputs of
+ * layers. */
+double dse_workload_table_bytes(const struct dse_workload *w);
 /* Bytes that the workload occupies in the DRAM of the fullest chip: its weights (input embedding included), and the KV cache and
  * the states of its sequences. */
 double dse_workload_footprint(const struct dse_workload *w);

@@ -235,12 +235,12 @@ static double row_of_tile(const struct fd_machine *m, double k, double tile_n)
 
 double fd_row_seconds(const struct fd_box *b, const struct fd_gemm_bound *g)
 {
+    struct fd_box own;
+    b = box_for(b, g, &own);
     const struct fd_machine *m = &b->fast;
     const double k = g->lo.k, n = g->lo.n, slack = 1 - 1e-9;
     const double tile = fd_tile_seconds(m, k, FD_LIBRARY_ROWS_MAX, FD_LIBRARY_TILE_N_MANY);
     const double library = tile / FD_LIBRARY_ROWS_MAX * n / FD_LIBRARY_TILE_N_MANY / m->sms;
-    struct fd_box own;
-    b = box_for(b, g, &own);
     if (b->lo.dataflow == FD_STATIC) return library * slack;
     if (b->lo.dataflow == FD_BY_VENDOR) return DSE_OPS_PER_MAC * k * n / (m->sms * m->vendor.sm_ops) * slack;
     double least = dse_min(library, DSE_OPS_PER_MAC * k * n / m->gemv_ops);

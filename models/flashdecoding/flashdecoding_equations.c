@@ -179,7 +179,10 @@ static void fill_layers(struct fd_equations *e, const struct fd_machine *m)
 {
     struct fd_experts experts;
     struct fd_latent latent;
-    fd_experts(&experts, m);
+    struct fd_machine own;
+    const struct fd_gemm held = {.weight_bytes =
+                                     dse_held_bytes(dse_workload_held(&m->p->workload, m->p->workload.llm, DSE_WEIGHTS_EXPERTS))};
+    fd_experts(&experts, fd_machine_for(m, &held, &own));
     fd_latent(&latent, m);
     e->moe_us = experts.seconds * DSE_US_PER_S;
     e->moe_gemm_us = experts.gemm_s * DSE_US_PER_S;

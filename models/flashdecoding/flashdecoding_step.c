@@ -292,8 +292,7 @@ double fd_footprint(const struct fd_params *p)
     const struct dse_workload *w = &p->workload;
     const struct dse_llm *llm = w->llm;
     if (!fd_is_plain(w)) return dse_workload_footprint(w);
-    double elements = (double)llm->layers * dse_llm_layer_weights(llm) + (double)llm->embedding_tables * dse_llm_head_weights(llm);
-    return elements / (double)p->workload.tensor_parallel * ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE +
+    return dse_workload_plain_weights(w) / (double)p->workload.tensor_parallel +
            (double)llm->layers * (kv_layer_bytes(p, kv_heads(p), (double)w->batch * fd_cache_step(p).held) + fd_kept_bytes(p));
 }
 

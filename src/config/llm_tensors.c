@@ -141,8 +141,10 @@ static void set_bits(struct dse_llm *llm, const struct sums *s, const struct dse
         const double bits = DSE_BITS_PER_BYTE * s->bytes[i] / (double)n->matrices[i],
                      scale_bits = DSE_BITS_PER_BYTE * s->scale_bytes[i] / (double)n->matrices[i];
         const bool is_usual = bits == USUAL_BITS && scale_bits == 0;
-        llm->formats.bits[i] = is_usual ? (double)NAN : bits;
-        llm->formats.scale_bits[i] = scale_bits > 0 ? scale_bits : (double)NAN;
+        const bool is_apart =
+            scale_bits > 0 && bits < USUAL_BITS; /* wide weights of a class, among narrow ones, can make it wide */
+        llm->formats.bits[i] = is_usual ? (double)NAN : is_apart ? bits : bits + scale_bits;
+        llm->formats.scale_bits[i] = is_apart ? scale_bits : (double)NAN;
     }
 }
 

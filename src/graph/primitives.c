@@ -131,6 +131,18 @@ BOX(widest_box)
                   dse_workload_weight_bits(&g->part->hi).widest / DSE_BITS_PER_BYTE);
 }
 
+POINT(tables)
+{
+    NO_ARGUMENTS;
+    ret[0] = dse_workload_table_bytes(g->workload);
+}
+
+BOX(tables_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(dse_workload_table_bytes(&g->part->least), dse_workload_table_bytes(&g->part->most));
+}
+
 POINT(footprint)
 {
     NO_ARGUMENTS;
@@ -865,6 +877,7 @@ enum {
     P_CHIPS,
     P_PASSES,
     P_WIDEST,
+    P_TABLES,
     P_FOOTPRINT,
     P_PLAIN,
     P_ROW,
@@ -926,6 +939,7 @@ const struct primitive primitives[] = {
     [P_CHIPS] = {{NULL}, OF_WORKLOAD, 1, chips, chips_box},
     [P_PASSES] = {{NULL}, OF_WORKLOAD, 1, passes, passes_box},
     [P_WIDEST] = {{NULL}, OF_WORKLOAD, 1, widest, widest_box},
+    [P_TABLES] = {{NULL}, OF_WORKLOAD, 1, tables, tables_box},
     [P_FOOTPRINT] = {{NULL}, OF_WORKLOAD, 1, footprint, footprint_box},
     [P_PLAIN] = {{NULL}, OF_WORKLOAD, 2, plain, plain_box},
     [P_ROW] = {{NULL}, OF_WORKLOAD, 1, row, row_box},
@@ -969,6 +983,8 @@ const struct answer answers[] = {
     {"workload.chips", "1", "chips: the product of the degrees of parallelism", P_CHIPS, 0},
     {"workload.passes", "1", "passes of a step in which a chip works", P_PASSES, 0},
     {"workload.widest_bits", "B", "bits of the widest weights of matrices, scales not included", P_WIDEST, 0},
+    {"workload.tables", "B", "tables that no operator has, on the fullest chip: embedding, positions, inputs of layers", P_TABLES,
+     0},
     {"workload.footprint", "B", "weights and KV cache in the memory of the fullest chip", P_FOOTPRINT, 0},
     {"workload.is_plain", "1", "1 for a dense LLM with full attention on one chip, without drafts, chunks or unequal contexts",
      P_PLAIN, 0},

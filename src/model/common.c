@@ -106,7 +106,7 @@ _Static_assert(sizeof dse_quality_names / sizeof *dse_quality_names == DSE_QUALI
 int32_t dse_quality_of_exact(const struct dse_workload *w)
 {
     enum { FULL_BITS = 16 };
-    return dse_workload_weight_bits(w).narrowest < FULL_BITS || w->kv_bits < FULL_BITS ? DSE_QUALITY_ROUNDED : DSE_QUALITY_EXACT;
+    return dse_workload_weight_bits(w).least < FULL_BITS || w->kv_bits < FULL_BITS ? DSE_QUALITY_ROUNDED : DSE_QUALITY_EXACT;
 }
 
 void dse_standing_add(struct dse_standing *s, const char *beyond)

@@ -46,24 +46,38 @@ const struct dse_param dse_formats_fields[] = {
     DSE_PARAM_END,
 };
 
-const char *dse_formats_check(const struct dse_formats *f)
+const char *class_bits_fault(const struct dse_class_bits *b)
 {
     enum { FULL_BITS = 16 };
     static _Thread_local char why[120];
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
         const char *name = dse_weight_class_names[i];
-        const double bits = f->weights.bits[i], scale = f->weights.scale_bits[i];
-        if (f->origin.released && (bits > 0 || scale > 0))
-            snprintf(why, sizeof why, "released = \"yes\" takes all formats from the LLM: no %s_bits beside it", name);
-        else if (scale > 0 && !(bits > 0))
-            snprintf(why, sizeof why, "%s_scale_bits needs %s_bits", name, name);
-        else if (scale > 0 && bits >= FULL_BITS)
-            snprintf(why, sizeof why, "weights of 16 bits or more have no scales (%s_scale_bits)", name);
-        else
-            continue;
+        if (!(b->scale_bits[i] > 0) || (b->bits[i] > 0 && b->bits[i] < FULL_BITS)) continue;
+        snprintf(why, sizeof why,
+                 b->bits[i] > 0 ? "weights of 16 bits or more have no scales: %s_scale_bits = 0" : "%s_scale_bits needs %s_bits",
+                 name, name);
         return why;
     }
     return NULL;
+}
+
+const char *dse_formats_check(const struct dse_formats *f)
+{
+    static _Thread_local char why[120];
+    for (int i = 0; i < DSE_WEIGHT_CLASSES && f->origin.released; i++) {
+        if (!(f->weights.bits[i] > 0 || f->weights.scale_bits[i] > 0)) continue;
+        snprintf(why, sizeof why, "released = \"yes\" takes all formats from the LLM: no %s_bits beside it",
+                 dse_weight_class_names[i]);
+        return why;
+    }
+    return class_bits_fault(&f->weights);
+}
+
+bool dse_formats_complete(const struct dse_formats *f)
+{
+    int named = 0;
+    for (int i = 0; f && i < DSE_WEIGHT_CLASSES; i++) named += f->weights.bits[i] > 0;
+    return f && (f->origin.released || named == DSE_WEIGHT_CLASSES);
 }
 
 bool dse_formats_uniform(const struct dse_formats *f)
@@ -92,16 +106,18 @@ struct dse_held dse_workload_held(const struct dse_workload *w, const struct dse
 
 struct dse_weight_bits dse_workload_weight_bits(const struct dse_workload *w)
 {
-    struct dse_weight_bits ret = {(double)w->weight_bits, (double)w->weight_bits};
+    struct dse_weight_bits ret = {(double)w->weight_bits, (double)w->weight_bits, (double)w->weight_bits};
     struct dse_llm_counts n;
     if (dse_formats_uniform(w->format)) return ret;
     dse_llm_count(w->llm, &n);
-    ret = (struct dse_weight_bits){(double)INFINITY, 0};
+    ret = (struct dse_weight_bits){(double)INFINITY, 0, (double)INFINITY};
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
         const enum dse_weight_class class = (enum dse_weight_class)i;
         const double bits = dse_workload_held(w, w->llm, class).bits;
+        if (n.matrices[i] > 0) ret.least = dse_min(ret.least, bits);
         if (i == DSE_WEIGHTS_TABLES ? w->llm->embedding_tables > 1 : n.matrices[i] == 0 && i != DSE_WEIGHTS_HEAD) continue;
-        ret = (struct dse_weight_bits){dse_min(ret.narrowest, bits), dse_max(ret.widest, bits)};
+        ret.narrowest = dse_min(ret.narrowest, bits);
+        ret.widest = dse_max(ret.widest, bits);
     }
     return ret;
 }

@@ -418,7 +418,7 @@ static const char *check_formats(const struct dse_llm *llm)
                  dse_weight_class_names[i]);
         return why;
     }
-    return NULL;
+    return class_bits_fault(&llm->formats);
 }
 
 /* ---- what is the same ---------------------------------------------------------------------------------------------------- */

@@ -84,6 +84,8 @@ static inline int64_t llm_indexed(const struct dse_layer_kind *k, int64_t contex
 }
 
 extern const struct dse_param llm_format_fields[]; /* of struct dse_class_bits */
+/* NULL, or why no weights are held so. */
+const char *class_bits_fault(const struct dse_class_bits *b);
 
 /* ---- chips that share a layer ------------------------------------------------------------------------------------------------ */
 

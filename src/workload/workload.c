@@ -262,7 +262,8 @@ const char *dse_workload_check(const struct dse_workload *w, unsigned can)
         return "phase = prefill cannot be combined with draft_tokens, chunk_tokens or context_spread";
     if (w->chunk_tokens > 0 && w->chunk_context + w->chunk_tokens > w->llm->max_context)
         return "the chunk's prompt is longer than the LLM's max_context (chunk_context, chunk_tokens)";
-    if (w->weight_scale_bits > 0 && w->weight_bits >= 16) return "weights of 16 bits or more have no scales (weight_scale_bits)";
+    if (w->weight_scale_bits > 0 && w->weight_bits >= 16 && !dse_formats_complete(w->format))
+        return "weights of 16 bits or more have no scales (weight_scale_bits)";
     why = check_routing(w);
     if (why) return why;
     why = dse_workload_chips(w) > 1 || w->expert_parallel > 1 ? check_degrees(w) : NULL;
@@ -280,7 +281,7 @@ const char *dse_kv_format_check(const struct dse_workload *w)
 static bool is_simple(const struct dse_workload *w)
 {
     return dse_llm_is_plain(w->llm) && dse_workload_chips(w) == 1 && w->speculation.draft_tokens == 0 && w->chunk_tokens == 0 &&
-           w->context_spread <= 0 && dse_formats_uniform(w->format);
+           w->context_spread <= 0;
 }
 
 /* Bytes that the sequences of a micro-batch keep: of positions, and states. What drafts runs its layers several times a pass. */
@@ -303,14 +304,35 @@ static double other_tables(const struct dse_llm *llm)
            (double)(llm->inputs.layer_input_vocab * llm->layers) * (double)llm->inputs.layer_input;
 }
 
+double dse_workload_plain_weights(const struct dse_workload *w)
+{
+    const struct dse_llm *llm = w->llm;
+    const double each[] = {dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_ATTENTION)),
+                           dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_DENSE)),
+                           dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_HEAD)),
+                           dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_TABLES))};
+    const double network = (double)llm->ffn_matrices * (double)llm->hidden * (double)llm->ffn;
+    return (double)llm->layers * ((dse_llm_layer_weights(llm) - network) * each[0] + network * each[1]) +
+           dse_llm_head_weights(llm) * (each[2] + (llm->embedding_tables > 1 ? each[3] : 0)) + other_tables(llm) * each[3];
+}
+
+/* The first stage of a pipeline has the embedding, the last one the output head: what the wider one has more is added. */
+double dse_workload_table_bytes(const struct dse_workload *w)
+{
+    const struct dse_llm *llm = w->llm;
+    const double tensor = (double)dse_degree(w->tensor_parallel), stages = (double)dse_degree(w->pipeline_parallel);
+    const double each = dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_TABLES)),
+                 head = dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_HEAD));
+    const double more = stages > 1 ? dse_max(0, each - head) : each;
+    return (llm->embedding_tables > 1 ? dse_llm_head_weights(llm) * more / tensor : 0) +
+           other_tables(llm) * each / (tensor * stages);
+}
+
 double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list)
 {
-    const double each = dse_held_bytes(dse_workload_held(w, w->llm, DSE_WEIGHTS_TABLES));
     const double drafted = (double)dse_max_i64(1, w->speculation.draft_tokens);
     double bytes = (double)dse_workload_passes(w) * kept_bytes(list, drafted);
-    if (w->llm->embedding_tables > 1 && dse_degree(w->pipeline_parallel) == 1)
-        bytes += dse_llm_head_weights(w->llm) * each / (double)dse_degree(w->tensor_parallel);
-    bytes += other_tables(w->llm) * each / (double)(dse_degree(w->tensor_parallel) * dse_degree(w->pipeline_parallel));
+    bytes += dse_workload_table_bytes(w);
     for (int i = 0; i < list->n; i++) {
         const bool again = list->op[i].is_draft && w->speculation.drafter != DSE_DRAFT_HEADS; /* the same weights, several times */
         bytes += list->op[i].held_bytes / (again ? drafted : 1);
@@ -321,12 +343,9 @@ double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_
 double dse_workload_footprint(const struct dse_workload *w)
 {
     struct dse_oplist list;
-    if (is_simple(w)) {
-        double weights = (double)w->llm->layers * dse_llm_layer_weights(w->llm) +
-                         (double)w->llm->embedding_tables * dse_llm_head_weights(w->llm) + other_tables(w->llm);
-        return weights * ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE +
+    if (is_simple(w))
+        return dse_workload_plain_weights(w) +
                (double)w->batch * (double)w->context * dse_kv_bytes_per_token(w->llm, dse_kv_bits(w));
-    }
     dse_workload_expand(w, &list);
     return dse_workload_footprint_of(w, &list);
 }

@@ -97,7 +97,7 @@ static void formats__of_gpt_oss_read_what_is_counted_by_hand(void **state)
 /* ---- models ---------------------------------------------------------------------------------------------------------------- */
 
 struct answer {
-    double seconds, joules, bytes;
+    double seconds, joules, bytes, held;
 };
 
 static double metric(const struct model *m, const void *metrics, const char *name)
@@ -121,7 +121,7 @@ static struct answer ask(const char *model, const char *settings, const struct d
         p.model->desc->estimate(p.params, metrics, NULL);
     }
     return (struct answer){metric(p.model, metrics, "latency_us"), metric(p.model, metrics, "energy_mj"),
-                           metric(p.model, metrics, "dram_mib")};
+                           metric(p.model, metrics, "dram_mib"), metric(p.model, metrics, "dram_footprint_gib")};
 }
 
 static const char *settings_of(int model, bool mixture)
@@ -187,6 +187,77 @@ static void formats__of_experts_take_less_of_everything(void **state)
         }
 }
 
+/* What a class takes less is free in the memory of every machine, on the path of dense LLMs, too. */
+static void formats__of_a_class_free_memory_in_all_models(void **state)
+{
+    (void)state;
+    static const char *const llms[] = {"llama3-8b", "gpt-oss-20b", "gemma4-e2b"};
+    for (int m = 0; m < MODELS; m++)
+        for (size_t l = 0; l < sizeof llms / sizeof *llms; l++) {
+            const struct dse_formats uniform = all_of(0, 0);
+            char *settings = xasprintf("llm=%s capacity_gib=200 weight_bits=16 kv_bits=16 batch=1 context=64 %s", llms[l],
+                                       m == 0   ? "eviction=none"
+                                       : m == 3 ? "decoding=full-cache"
+                                                : "");
+            struct dse_llm_counts n;
+            dse_llm_count((const void *)catalog_find(catalog, DSE_KIND_LLM, llms[l]), &n);
+            const double wide = ask(models[m], settings, &uniform, false).held;
+            for (int c = 0; c < DSE_WEIGHT_CLASSES; c++) {
+                struct dse_formats f = all_of(0, 0);
+                f.weights.bits[c] = 4;
+                const double less = wide - ask(models[m], settings, &f, false).held, want = (double)n.matrices[c] * 1.5 / DSE_GIB;
+                if (!is_near(less, want, wide))
+                    fail_msg("%s, %s, %s: %.9g GiB, not %.9g", models[m], llms[l], dse_weight_class_names[c], less, want);
+            }
+            free(settings);
+        }
+}
+
+/* Of a pipeline the first stage has the embedding, the last one the head: the fullest is the one whose table is wider. */
+static void formats__of_tables_fill_the_first_stage(void **state)
+{
+    (void)state;
+    const struct dse_llm *llm = (const void *)catalog_find(catalog, DSE_KIND_LLM, "llama3-8b");
+    struct dse_formats f = all_of(4, 0);
+    struct dse_workload w = {
+        .llm = llm, .batch = 8, .context = 1, .weight_bits = 16, .kv_bits = 16, .pipeline_parallel = 8, .format = &f};
+    const double narrow = dse_workload_footprint(&w), table = dse_llm_head_weights(llm);
+    f.weights.bits[DSE_WEIGHTS_TABLES] = 16;
+    assert_true(is_near(dse_workload_footprint(&w) - narrow, 1.5 * table, narrow));
+    f.weights.bits[DSE_WEIGHTS_HEAD] = 16;
+    assert_true(is_near(dse_workload_footprint(&w) - narrow, 1.5 * table, narrow));
+    f.weights.bits[DSE_WEIGHTS_TABLES] = 4;
+    assert_true(is_near(dse_workload_footprint(&w) - narrow, 1.5 * table, narrow));
+}
+
+/* The bound of a box whose weights are narrower than weight_bits says holds at its corners. */
+static void formats__are_those_of_bounds(void **state)
+{
+    (void)state;
+    static const char *const flows[] = {"static", "heuristic", "vendor"};
+    for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
+        _Alignas(16) char floor_[NAMED_BYTES], ceiling[NAMED_BYTES], at[NAMED_BYTES];
+        char *settings =
+            xasprintf("llm=falcon-180b capacity_gib=1000 gpu=h100 phase=prefill format=int4-linears dataflow=%s", flows[i]);
+        struct point lo = point_of("flashdecoding", settings), hi = lo;
+        for (int corner = 0; corner < 4; corner++) {
+            struct point p = lo;
+            set(&lo, "batch", 1), set(&lo, "context", 512), set(&hi, "batch", 8), set(&hi, "context", 1000);
+            set(&p, "batch", corner % 2 ? 8 : 1), set(&p, "context", corner / 2 ? 1000 : 512);
+            assert_true(p.model->desc->bound(lo.params, hi.params, floor_, ceiling));
+            p.model->desc->estimate(p.params, at, NULL);
+            static const char *const names[] = {"tokens_per_s", "latency_us", "energy_mj", "dram_mib", "dram_footprint_gib"};
+            for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+                const double v = metric(p.model, at, names[k]), slack = 1e-9 * v;
+                if (!(v >= metric(p.model, floor_, names[k]) - slack && v <= metric(p.model, ceiling, names[k]) + slack))
+                    fail_msg("%s: %s is %.9g, bounds %.9g to %.9g", flows[i], names[k], v, metric(p.model, floor_, names[k]),
+                             metric(p.model, ceiling, names[k]));
+            }
+        }
+        free(settings);
+    }
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------------------------------- */
 
 static void formats__that_contradict_themselves_are_refused(void **state)
@@ -197,7 +268,7 @@ static void formats__that_contradict_themselves_are_refused(void **state)
     f.weights.scale_bits[DSE_WEIGHTS_DENSE] = 0.25;
     assert_string_equal(dse_formats_check(&f), "dense_scale_bits needs dense_bits");
     f.weights.bits[DSE_WEIGHTS_DENSE] = 16;
-    assert_string_equal(dse_formats_check(&f), "weights of 16 bits or more have no scales (dense_scale_bits)");
+    assert_string_equal(dse_formats_check(&f), "weights of 16 bits or more have no scales: dense_scale_bits = 0");
     f.weights.bits[DSE_WEIGHTS_DENSE] = 4;
     assert_null(dse_formats_check(&f));
     assert_false(dse_formats_uniform(&f));
@@ -224,6 +295,9 @@ int main(void)
         cmocka_unit_test(formats__of_gpt_oss_read_what_is_counted_by_hand),
         cmocka_unit_test(formats__of_all_classes_are_weight_bits),
         cmocka_unit_test(formats__of_experts_take_less_of_everything),
+        cmocka_unit_test(formats__of_a_class_free_memory_in_all_models),
+        cmocka_unit_test(formats__of_tables_fill_the_first_stage),
+        cmocka_unit_test(formats__are_those_of_bounds),
         cmocka_unit_test(formats__that_contradict_themselves_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
