@@ -74,19 +74,20 @@ void names_release(struct names *n)
     series_release(&n->group);
 }
 
-/* What a text of the column is called in the picture: a model by its title, where the column is `model`; an LLM of the catalog by
- * its title, alone or among other words. */
+/* What a text of the column is called in the picture: a model or a format by its title, where the column is `model` or `format`; an
+ * LLM of the catalog by its title, alone or among other words. */
 static char *shown_text(const struct figure *f, const char *column, const char *s)
 {
     static const char between[] = " ,;()";
     const struct model *m = strcmp(column, "model") == 0 ? registry_find(s) : NULL;
     if (m) return xstrndup(m->desc->title, strcspn(m->desc->title, ":"));
+    const enum dse_kind kind = strcmp(column, "format") == 0 ? DSE_KIND_FORMATS : DSE_KIND_LLM;
     struct text t;
     text_init(&t);
     for (size_t n; *s; s += n) {
         n = strcspn(s, between);
         char *word = xstrndup(s, n);
-        const struct dse_entry *e = n && f->catalog ? catalog_find(f->catalog, DSE_KIND_LLM, word) : NULL;
+        const struct dse_entry *e = n && f->catalog ? catalog_find(f->catalog, kind, word) : NULL;
         text_add(&t, e && e->title ? e->title : word);
         free(word);
         s += n;
