@@ -183,15 +183,21 @@ static struct fd_cost_bound library_bound(const struct fd_box *b, const struct f
     return r;
 }
 
-/* E28: each tile's time grows with rows, columns, depth and bytes, and falls with every rate and the number of blocks that draw; so
- * does the fastest's. */
-struct fd_cost_bound fd_vendor_bound(const struct fd_box *b, const struct fd_gemm_bound *g)
+/* Weights that are narrow at some points alone, under narrow activations: some GEMMs are quantised and multiply in 8 bits, others in
+ * 16. */
+static void straddle(const struct fd_box *b, struct fd_box *own)
 {
-    const struct fd_cost lo = fd_vendor_of(&b->fast, &g->lo, &g->hi), hi = fd_vendor_of(&b->slow, &g->hi, &g->lo);
-    return (struct fd_cost_bound){.seconds = {lo.seconds, hi.seconds}, .bytes = {lo.bytes, hi.bytes}};
+    struct fd_vendor_rates *fast = &own->fast.vendor, *slow = &own->slow.vendor;
+    fast->is_narrow = slow->is_narrow = false; /* both are told here */
+    fast->activation_bytes = b->fast.vendor.activation_bytes;
+    slow->activation_bytes = dse_max(FD_ACTIVATION_BYTES, b->slow.vendor.activation_bytes);
+    fast->quantizing = FD_QUANTIZED;
+    slow->quantizing = b->slow.vendor.quantizing;
+    fast->sm_ops = dse_max(b->fast.vendor.sm_ops, b->fast.vendor.wide_ops);
+    slow->sm_ops = dse_min(b->slow.vendor.sm_ops, b->slow.vendor.wide_ops);
+    fd_vendor_tiles(&own->fast);
+    fd_vendor_tiles(&own->slow);
 }
-
-/* ---- the choice ---------------------------------------------------------------------------------------------------------- */
 
 /* The box as it holds the weights of this GEMM: `b`, or *own. */
 static const struct fd_box *box_for(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_box *own)
@@ -202,8 +208,21 @@ static const struct fd_box *box_for(const struct fd_box *b, const struct fd_gemm
     *own = *b;
     own->fast = *of_lo;
     own->slow = *of_hi;
+    if (own->fast.vendor.is_narrow != own->slow.vendor.is_narrow) straddle(b, own);
     return own;
 }
+
+/* E28: each tile's time grows with rows, columns, depth and bytes, and falls with every rate and the number of blocks that draw; so
+ * does the fastest's. */
+struct fd_cost_bound fd_vendor_bound(const struct fd_box *b, const struct fd_gemm_bound *g)
+{
+    struct fd_box own;
+    b = box_for(b, g, &own);
+    const struct fd_cost lo = fd_vendor_of(&b->fast, &g->lo, &g->hi), hi = fd_vendor_of(&b->slow, &g->hi, &g->lo);
+    return (struct fd_cost_bound){.seconds = {lo.seconds, hi.seconds}, .bytes = {lo.bytes, hi.bytes}};
+}
+
+/* ---- the choice ---------------------------------------------------------------------------------------------------------- */
 
 void fd_three_bound(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_cost_bound ret[FD_KERNELS])
 {

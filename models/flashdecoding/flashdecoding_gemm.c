@@ -39,7 +39,7 @@ const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct
     if (is_wide) {
         own->vendor.is_narrow = false;
         own->vendor.sm_ops = m->vendor.wide_ops;
-        own->vendor.activation_bytes = FD_ACTIVATION_BYTES;
+        own->vendor.activation_bytes = dse_max(FD_ACTIVATION_BYTES, m->vendor.activation_bytes); /* of a box, the widest */
         own->vendor.quantizing = FD_QUANTIZED;
     }
     fd_vendor_tiles(own);

@@ -47,6 +47,9 @@ value() {
 "$DSE" list llms --format toml | awk '/^\[llms/ { name = $0; gsub(/^\[llms\."?my-|"?\]$/, "", name) } /^title = / { gsub(/^title = "|"$/, ""); gsub(/\./, "\\.", name); print "s/" name "/" $0 "/g" }' |
     sort -r >llms.sed
 "$DSE" list models --format csv | tail -n +2 | sed 's/^"*\([a-z]*\)"*,"*\([^:]*\):.*/s\/^\1$\/\2\//' >models.sed
+"$DSE" list formats --format toml |
+    sed -n -e 's/^\[formats\.my-\(.*\)\]$/\1/; t keep' -e 's/^title *= "\(.*\)"$/\1/; T; H; x; s/\n/$\//; s/.*/s\/^&\//p; d' -e ':keep' -e h >formats.sed
+[ "$(wc -l <formats.sed)" -ge 5 ] || fail "titles: $(cat formats.sed)"
 [ "$(wc -l <llms.sed)" -ge 11 ] && [ "$(wc -l <models.sed)" -eq 5 ] || fail "titles: $(cat llms.sed models.sed)"
 # One spelling: what a title, a label or a text of a figure says of an LLM is one of them.
 "$DSE" list llms --format toml | sed -n 's/^title = "\(.*\)"$/\1/p' >titles.txt
@@ -87,7 +90,7 @@ while read -r name; do
         sqlite3 rows.db "SELECT DISTINCT \"$series\" FROM result WHERE \"$series\" <> ''" |
             sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g' >series.txt
         [ -s series.txt ] || fail "$name: no series"
-        case $series in model) sed -f models.sed series.txt ;; *) sed -f llms.sed series.txt ;; esac >shown.txt && mv shown.txt series.txt
+        case $series in model) sed -f models.sed series.txt ;; format) sed -f formats.sed series.txt ;; *) sed -f llms.sed series.txt ;; esac >shown.txt && mv shown.txt series.txt
         while read -r one; do
             grep -qF ">$one<" "$svg" || grep -qF "$one" "$svg" || fail "$name: the legend has no \"$one\""
         done <series.txt

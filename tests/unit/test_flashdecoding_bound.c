@@ -63,6 +63,38 @@ static void bound__of_clocks_above_the_limit_is_one_point(void **state)
     }
 }
 
+/* In a box whose weights or activations are narrow at some points alone, GEMMs compute in 16 bits at the others. */
+static void bound__of_numbers_that_are_narrow_or_not_holds_in_every_format(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"uniform", "fp8-blocks", "int4-linears", "mxfp4-experts", "checkpoint"};
+    static const char *const llms[] = {"llama3.1-8b phase=prefill batch=64 context=64",
+                                       "llama3.1-8b batch=256 quantizing=operators",
+                                       "laguna-xs.2 phase=prefill context=4096 routing=uniform", "deepseek-v2-lite batch=64"};
+    static const int64_t bits[] = {8, 12, 15, 16};
+    static const double tflops[] = {600, 989.4, 1500, 1979};
+    int known = 0;
+    for (size_t i = 0; i < 64 * sizeof llms / sizeof *llms * (sizeof formats / sizeof *formats); i++) {
+        char *same = xasprintf("llm=%s format=%s gpu=h100 engine=vllm-0.14 capacity_gib=1000", llms[i / 320], formats[i / 64 % 5]);
+        const struct bounds b = bound_of(same, "weight_bits=8 activation_bits=8 tensor_tflops=600",
+                                         "weight_bits=16 activation_bits=16 tensor_tflops=1979");
+        struct fd_params p = point(same);
+        p.workload.weight_bits = bits[i % 4];
+        p.workload.activation_bits = bits[i / 4 % 4];
+        p.tensor_tflops = tflops[i / 16 % 4];
+        free(same);
+        if (refusal(&p) || isnan(b.floor.common.latency_us)) continue;
+        const struct fd_metrics m = estimate(&p);
+        assert_between(b.floor.common.latency_us, m.common.latency_us, b.ceiling.common.latency_us, 1e-12);
+        assert_between(b.floor.common.energy_mj, m.common.energy_mj, b.ceiling.common.energy_mj, 1e-12);
+        assert_between(b.floor.linear_us, m.linear_us, b.ceiling.linear_us, 1e-12);
+        assert_between(b.floor.vendor_gemm_us, m.vendor_gemm_us, b.ceiling.vendor_gemm_us, 1e-12);
+        assert_between(b.floor.library_gemm_us, m.library_gemm_us, b.ceiling.library_gemm_us, 1e-12);
+        known++;
+    }
+    assert_true(known > 600);
+}
+
 /* One that varies only in what the closed form does not read is its point. */
 static void bound__of_what_nothing_reads_is_the_estimate(void **state)
 {
@@ -156,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bound__of_measured_allreduces_holds_for_all_numbers_of_devices),
         cmocka_unit_test(bound__of_clocks_above_the_limit_is_one_point),
+        cmocka_unit_test(bound__of_numbers_that_are_narrow_or_not_holds_in_every_format),
         cmocka_unit_test(bound__of_what_nothing_reads_is_the_estimate),
         cmocka_unit_test(bound__is_near_the_best_of_each_axis),
         cmocka_unit_test(bound__a_row_takes_no_less),
