@@ -183,8 +183,8 @@ static struct fd_cost_bound library_bound(const struct fd_box *b, const struct f
     return r;
 }
 
-/* Weights that are narrow at some points alone, under narrow activations: some GEMMs are quantised and multiply in 8 bits, others in
- * 16. */
+/* Weights that are narrow at some points alone, under narrow activations: some GEMMs are quantised and multiply in 8 bits, and
+ * others in 16. */
 static void straddle(const struct fd_box *b, struct fd_box *own)
 {
     struct fd_vendor_rates *fast = &own->fast.vendor, *slow = &own->slow.vendor;
