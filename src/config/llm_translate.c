@@ -50,8 +50,8 @@ enum { FAMILIES = sizeof families / sizeof *families };
 /* Of a GGUF, behind its architecture: what no count depends on. */
 static const char gguf_uncounted[] =
     " rope. attention.layer_norm attention.scale attention.key_length attention.value_length attention.causal expert_weights_ "
-    "expert_group_ expert_gating_func expert_shared_count expert_feed_forward_length feed_forward_length attn_logit_softcapping "
-    "final_logit_softcapping attention.sliding_window swiglu_ interleave_moe_layer_step ";
+    "expert_group_ expert_gating_func expert_feed_forward_length feed_forward_length attn_logit_softcapping "
+    "final_logit_softcapping swiglu_ ";
 
 #define PARAMS_ALL \
     "hidden_size=dim num_hidden_layers=n_layers num_attention_heads=n_heads num_key_value_heads=n_kv_heads vocab_size=vocab_size " \

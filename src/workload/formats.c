@@ -82,10 +82,9 @@ bool dse_formats_complete(const struct dse_formats *f)
 
 bool dse_formats_uniform(const struct dse_formats *f)
 {
-    if (!f) return true;
-    for (int i = 0; i < DSE_WEIGHT_CLASSES && !f->origin.released; i++)
-        if (f->weights.bits[i] > 0) return i < 0;
-    return !f->origin.released;
+    bool any = f && f->origin.released;
+    for (int i = 0; f && i < DSE_WEIGHT_CLASSES; i++) any = any || f->weights.bits[i] > 0;
+    return !any;
 }
 
 struct dse_held dse_llm_held(const struct dse_llm *llm, enum dse_weight_class class)

@@ -281,7 +281,8 @@ static void formats__that_contradict_themselves_are_refused(void **state)
                                    .context = 1,
                                    .weight_bits = 16,
                                    .format = find_format("checkpoint")};
-    assert_string_equal(dse_workload_check(&w, DSE_CAN_ALL & ~DSE_CAN_FORMATS), "this model's weights have one format (format)");
+    assert_string_equal(dse_workload_check(&w, DSE_CAN_ALL & ~DSE_CAN_FORMATS),
+                        "this model's weights have one format: format = uniform, with weight_bits");
     assert_null(dse_workload_check(&w, DSE_CAN_ALL));
     const struct dse_weight_bits bits = dse_workload_weight_bits(&w);
     assert_true(bits.narrowest == 4 && bits.widest == 16);

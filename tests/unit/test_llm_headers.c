@@ -154,6 +154,7 @@ static void grouped(struct gguf *g, const struct dse_llm *m)
     pair(g, "attention.head_count_kv", m->kv_heads);
     pair(g, "attention.key_length", m->head_dim);
     pair(g, "attention.value_length", m->head_dim);
+    if (m->attention_window) pair(g, "attention.sliding_window", m->attention_window);
     for (int64_t i = 0; i < m->layers; i++) {
         tensor(g, F32, m->hidden, 1, 1, "blk.%ld.attn_norm.weight", i);
         tensor(g, Q4_K, m->hidden, q, 1, "blk.%ld.attn_q.weight", i);
@@ -282,6 +283,10 @@ static void gguf__of_an_llm_of_the_catalog_is_that_llm(void **state)
                {"qwen3-8b", "qwen3", false, 4.5, 0},
                {"qwen2.5-7b", "qwen2", false, 4.5, 0},
                {"qwen3-30b-a3b", "qwen3moe", false, 4.5, 4.25},
+               {"gpt-oss-20b", "gpt-oss", false, 4.5, 4.25},
+               {"phi-3-mini-4k", "phi3", false, 4.5, 0},
+               {"gemma2-9b", "gemma2", false, 4.5, 0},
+               {"gemma3-12b", "gemma3", false, 4.5, 0},
                {"deepseek-v3", "deepseek2", true, 8.5, 4.25}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct answer a;
@@ -294,6 +299,7 @@ static void gguf__of_an_llm_of_the_catalog_is_that_llm(void **state)
         if (is.params - is.params_small != was.params - was.params_small || is.kv_elements != was.kv_elements)
             fail_msg("%s: %lld parameters", all[i].llm, (long long)is.params);
         assert_int_equal(a.llm.max_context, find(all[i].llm)->max_context);
+        assert_int_equal(a.llm.attention_window, find(all[i].llm)->attention_window);
         assert_float_equal(a.llm.formats.bits[DSE_WEIGHTS_ATTENTION], all[i].attention, 0);
         if (all[i].experts > 0) {
             assert_float_equal(a.llm.formats.bits[DSE_WEIGHTS_EXPERTS], all[i].experts, 0);
@@ -323,6 +329,17 @@ static void gguf__that_contradicts_itself_is_refused(void **state)
     release(&a);
     ask(path, NULL, true, &a);
     assert_true(a.ok && a.llm.details.approximate);
+    release(&a);
+    wrong = *find("llama3.2-1b");
+    wrong.attention_window = 4096; /* which dse does not know of llama */
+    begin(&g, "llama", &wrong);
+    grouped(&g, &wrong);
+    dense(&g, &wrong, 0, wrong.layers);
+    free(path);
+    path = end(&g, "window.gguf");
+    ask(path, NULL, false, &a);
+    assert_false(a.ok);
+    says(a.error, "which may change a number of the entry: attention.sliding_window");
     release(&a);
     begin(&g, "rwkv7", &wrong);
     free(path);
