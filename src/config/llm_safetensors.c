@@ -1,6 +1,6 @@
 /* .safetensors: length of the header u64, little-endian | header | values. The header is an object of { "dtype", "shape",
- * "data_offsets": [begin, end] } by name of tensor, and "__metadata__". Values are read elsewhere (array_safetensors.c), of files that
- * are whole. */
+ * "data_offsets": [begin, end] } by name of tensor, and "__metadata__". Values are read elsewhere (array_safetensors.c), of whole
+ * files. */
 #include "config/llm_headers.h"
 
 #include "base/xalloc.h"

@@ -202,7 +202,8 @@ const char *dse_workload_unknown(const struct dse_workload *w, unsigned can)
         return "this model needs equal contexts and no prompt chunk (context_spread, chunk_tokens)";
     if (!(can & DSE_CAN_ACTIVATIONS) && w->activation_bits > 0 && w->activation_bits < 16)
         return "this model's activations have 16 bits (activation_bits)";
-    if (!(can & DSE_CAN_FORMATS) && !dse_formats_uniform(w->format)) return "this model's weights have one format: format = uniform, with weight_bits";
+    if (!(can & DSE_CAN_FORMATS) && !dse_formats_uniform(w->format))
+        return "this model's weights have one format: format = uniform, with weight_bits";
     if (!(can & DSE_CAN_SCALES) && w->weight_scale_bits > 0) return "this model's weights have no scales (weight_scale_bits)";
     return NULL;
 }
