@@ -157,11 +157,13 @@ enum dse_weight_class {
 };
 extern const char *const dse_weight_class_names[]; /* "attention", ..., "other", NULL */
 
-/* How weights are held, class by class. Groups of weights share scales and zero points, which count as a share of each weight: one
- * of 16 bits for each 128 weights is 0.125. What is not given (NaN, 0) has in the checkpoint of an LLM 16 bits and no scales, and
- * in an entry of the formats what weight_bits and weight_scale_bits of the workload say. */
+/* How weights are held, class by class, and what they are multiplied with. Groups of weights share scales and zero points, which
+ * count as a share of each weight: one of 16 bits for each 128 weights is 0.125. What is not given (NaN, 0) has in the checkpoint
+ * of an LLM 16 bits and no scales, and in an entry of the formats what weight_bits and weight_scale_bits of the workload say.
+ * Activations that are not given have activation_bits of the workload in both. */
 struct dse_class_bits {
     double bits[DSE_WEIGHT_CLASSES], scale_bits[DSE_WEIGHT_CLASSES]; /* of a weight */
+    double activation_bits[DSE_WEIGHT_CLASSES];                      /* of what it is multiplied with, where a machine can */
 };
 
 /* What weights of a workload are held in. Row table: dse_formats_fields. */
@@ -332,6 +334,14 @@ struct dse_gpu_link {
 };
 extern const struct dse_param dse_gpu_link_fields[];
 
+/* Peaks of a GPU's tensor cores for narrow numbers: dense, Tflop/s, or 10^12 operations a second. An entry leaves out what it has
+ * no units for, or what its maker does not publish: NaN then. Row table: dse_gpu_peak_fields. */
+struct dse_gpu_peaks {
+    double fp8_tflops, fp4_tflops; /* sums of 32 bits, where both are published */
+    double int8_tops;
+};
+extern const struct dse_param dse_gpu_peak_fields[];
+
 /* What a board is sold and let for: low, typical, high. An entry may leave any of it out: NaN then. Row table: dse_trade_fields. */
 struct dse_trade {
     double low_usd, price_usd, high_usd;
@@ -353,6 +363,7 @@ struct dse_gpu {
     int64_t l1_bytes; /* a cycle to or from what an SM keeps tiles in */
     double board_power_w, die_mm2;
     double dram_pj_per_bit;
+    struct dse_gpu_peaks peaks;
     struct dse_gpu_power power;
     struct dse_gpu_kernels kernels;
     struct dse_gpu_link link;

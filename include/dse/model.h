@@ -131,6 +131,9 @@ void dse_standing_add(struct dse_standing *s, const char *beyond);
 void dse_standing_measured(struct dse_standing *s, bool own_llm, const char *extended);
 /* The quality is unknown, and why. */
 void dse_standing_unknown(struct dse_standing *s, const char *why);
+/* Says that all activations have activation_bits, where the workload's format has narrower ones: for models without a rate for
+ * them. */
+void dse_standing_wide(struct dse_standing *s, const struct dse_workload *w);
 /* DSE_QUALITY_EXACT or, by weight_bits and kv_bits, DSE_QUALITY_ROUNDED: of a machine whose attention is exact. */
 int32_t dse_quality_of_exact(const struct dse_workload *w);
 

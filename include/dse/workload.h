@@ -186,9 +186,10 @@ struct dse_op {
     int64_t m, k, n; /* of one instance, of one copy. LINEAR: (m x k) x (k x n). SCORES, VALUES: of one query head and sequence.
                               m of experts is the mean, rounded up: `rows` is the mean */
     double rows;     /* of one copy */
-    double element_bytes; /* of one stored weight, with its share of scales and zero points; 0: no weights */
-    double weight_bytes;  /* read once a pass, whatever the batch */
-    double held_bytes;    /* of weights in this chip's memory: more than weight_bytes where experts have no work */
+    double element_bytes;                /* of one stored weight, with its share of scales and zero points; 0: no weights */
+    double weight_bits, activation_bits; /* of a weight without its scales, and of what it is multiplied with; 0: no weights */
+    double weight_bytes;                 /* read once a pass, whatever the batch */
+    double held_bytes;                   /* of weights in this chip's memory: more than weight_bytes where experts have no work */
     double
         kv_read_bytes; /* of the whole batch; K and V apart (SCORES reads K, VALUES reads V); grouped-query heads share. RECURRENCE:
                               the states */
@@ -266,6 +267,11 @@ int64_t dse_experts_fullest(const struct dse_workload *w, const double *rows, do
 /* What weights of a class are held in: by `format`, or weight_bits and weight_scale_bits. The output head of an LLM that has it in
  * common with the embedding is held as that is. */
 struct dse_held dse_workload_held(const struct dse_workload *w, const struct dse_llm *llm, enum dse_weight_class class);
+/* Bits of what weights of a class are multiplied with, on a machine that can: by `format`, or activation_bits; no fewer than 16
+ * with weights of 16 bits or more. */
+double dse_workload_activation_bits(const struct dse_workload *w, const struct dse_llm *llm, enum dse_weight_class class);
+/* Has the format activations of fewer bits than activation_bits? */
+bool dse_workload_narrows(const struct dse_workload *w);
 /* Bits of the narrowest and of the widest weights that are multiplied in a step, scales not included, and of the narrowest that the
  * LLM has: a table may be looked up alone. */
 struct dse_weight_bits {

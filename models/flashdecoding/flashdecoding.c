@@ -89,6 +89,21 @@ static const struct dse_param link_params[] = {
 };
 #undef L
 
+#define Q struct dse_gpu_peaks
+static const struct dse_param peak_params[] = {
+    DSE_PARAM_F64_AUTO(
+        Q, fp8_tflops, "Tflop/s", 0, 1e6, NULL,
+        "as tensor_tflops, of fp8: GEMMs whose weights and activations both have 5 to 8 bits; 0: none; auto: the gpu's", "E28"),
+    DSE_PARAM_F64_AUTO(Q, fp4_tflops, "Tflop/s", 0, 1e6, NULL,
+                       "as tensor_tflops, of fp4: GEMMs whose weights and activations both have 4 bits; 0: none; auto: the gpu's",
+                       "E28"),
+    DSE_PARAM_F64_AUTO(Q, int8_tops, "Top/s", 0, 1e6, NULL,
+                       "as fp8_tflops, of int8 (narrow_numbers = integer); 0: none; auto: the gpu's", "E28"),
+    DSE_PARAM_END,
+};
+#undef Q
+
+static const char *const numbers[] = {[FD_FLOATS] = "float", [FD_INTEGERS] = "integer", NULL};
 static const char *const errors[] = {[FD_ERRORS_IGNORED] = "ignored", [FD_ERRORS_MEASURED] = "measured", NULL};
 #define P struct fd_params
 static const struct dse_param fd_params_table[] = {
@@ -99,6 +114,8 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, clock_ghz, "GHz", 0.1, 10, "clock of the SMs", "entry of gpu"),
     DSE_PARAM_F64(P, tensor_tflops, "Tflop/s", 0.1, 1e5,
                   "dense peak of the tensor cores, fp16 with fp32 accumulation, at the gpu's own sms and clock_ghz", "E8"),
+    DSE_EMBED(P, peaks, struct dse_gpu_peaks, peak_params),
+    DSE_PARAM_ENUM(P, narrow_numbers, numbers, "what activations of fewer than 16 bits are: floating point or integers", "E28"),
     DSE_PARAM_F64(P, vector_tflops, "Tflop/s", 0.1, 1e5,
                   "peak fp32 rate outside the tensor cores, at the gpu's own sms and clock_ghz", "E10"),
     DSE_PARAM_F64(P, bandwidth_gbs, "GB/s", 1, 1e5, "peak DRAM bandwidth of one device", "E7"),
@@ -345,6 +362,9 @@ static void fd_resolve(void *params)
     struct fd_params *p = params;
     dse_economics_resolve(&p->economics);
     resolve_kernels(&p->kernels, &p->gpu->kernels, p->l2_bytes);
+    own_or(&p->peaks.fp8_tflops, p->gpu->peaks.fp8_tflops, 0);
+    own_or(&p->peaks.fp4_tflops, p->gpu->peaks.fp4_tflops, 0);
+    own_or(&p->peaks.int8_tops, p->gpu->peaks.int8_tops, 0);
     own_or(&p->link_gbs, p->gpu->link.link_gbs, FD_A100_LINK_GBS);
     resolve_link(&p->link, &p->gpu->link);
     if (isnan(p->idle_w)) p->idle_w = dse_gpu_idle_w(p->gpu);
@@ -360,10 +380,7 @@ static const char *fd_check(const void *params)
     if (!why) why = fd_cache_check(p);
     if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
         why = "activation_bits other than 16 need dataflow = vendor";
-    if (!why && p->workload.activation_bits < FD_WIDE_BITS && dse_workload_weight_bits(&p->workload).narrowest < FD_WIDE_BITS &&
-        p->tensor_tflops == p->gpu->tensor_tflops)
-        why = "weights and activations of less than 16 bits need another tensor_tflops: set the gpu's dense peak of that "
-              "format (fp8 of an h100: 1979)";
+    if (!why) why = fd_formats_check(p);
     if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
         why = "idle_w is not below the gpu's power limit";
@@ -437,8 +454,7 @@ static void fd_stand(const void *params, struct dse_standing *ret)
     else if (measured && p->gpu->kernels.kernels_borrowed > 0)
         dse_standing_add(ret,
                          "kernels of this GPU's generation were not fitted: E28 and E29 use the previous generation's constants");
-    if (p->workload.activation_bits < FD_WIDE_BITS)
-        dse_standing_add(ret, "the loss from activations below 16 bits is not modelled (activation_bits)");
+    fd_formats_stand(p, ret);
 }
 
 const struct dse_model dse_model_flashdecoding = {
@@ -447,7 +463,7 @@ const struct dse_model dse_model_flashdecoding = {
     .cite =
         "K. Hong et al., FlashDecoding++: Faster Large Language Model Inference with Asynchronization, Flat GEMM Optimization, and "
         "Heuristics, MLSys 2024",
-    .version = 8,
+    .version = 9,
     .params = fd_params_table,
     .params_size = sizeof(struct fd_params),
     .metrics = fd_metrics_table,

@@ -37,6 +37,7 @@ enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_launches { FD_WAITED, FD_QUEUED };
 enum fd_expert_tiles { FD_SEARCHED, FD_DEFAULT, FD_SCALED };
 enum fd_latent_prefill { FD_EXPANDED, FD_ABSORBED };
+enum fd_numbers { FD_FLOATS, FD_INTEGERS };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
 enum fd_lookup { FD_PROFILED, FD_CLOSED_FORM };
 /* The GEMM that the metrics of one GEMM are of. */
@@ -58,6 +59,8 @@ struct fd_params {
     int64_t sms;
     double clock_ghz, tensor_tflops, vector_tflops, bandwidth_gbs, capacity_gib, l1_kib, l2_mib, board_power_w, die_mm2,
         dram_pj_per_bit;
+    struct dse_gpu_peaks peaks; /* "auto" before resolve; 0: none */
+    int32_t narrow_numbers;     /* enum fd_numbers */
     int64_t l1_bytes;
     double block_share;
 
@@ -127,10 +130,22 @@ struct fd_metrics {
 /* Tiles that the maker's library chooses from (E28). */
 enum { FD_VENDOR_TILES = 5 };
 
+/* What a GEMM computes in: the narrowest format of the tensor cores that holds both of its operands. Weights that are narrower than
+ * that become as wide on their way. */
+enum fd_format { FD_BITS_16, FD_BITS_8, FD_BITS_4, FD_FORMATS };
+/* The two operands of a GEMM. Weights of 16 bits multiply activations of no fewer. */
+struct fd_operands {
+    double weight_bytes; /* of a stored weight, with its share of scales */
+    double weight_bits,
+        activation_bits; /* of a weight without them, and of an activation; 0, with weight_bytes 0: the workload's */
+};
+
 /* One device as rates: bytes and operations a second. */
 struct fd_machine {
     const struct fd_params *p;
-    double weight_bytes;             /* of a weight, by weight_bits */
+    struct fd_operands uniform;      /* by weight_bits and activation_bits */
+    struct fd_operands held;         /* those that it is set for: fd_machine_set */
+    double weight_bytes;             /* of a weight of these */
     double bandwidth;                /* peak of the DRAM */
     double stream;                   /* of weights */
     double block_stream;             /* what one block of a tile kernel can draw */
@@ -149,14 +164,31 @@ struct fd_machine {
         double kept_bytes, l2_near; /* weights of a GEMM that a warm cache keeps; what one SM's part of the cache has room for */
         double splits_max;
         enum fd_quantizing quantizing; /* FD_QUANTIZED at 16 bits */
-        bool is_narrow;                /* activations have fewer bits: GEMMs whose weights have 16 multiply these as they are */
-        double wide_ops;               /* sm_ops of such GEMMs */
+        enum fd_quantizing narrowing;  /* `quantizing` of fewer bits */
+        double format_ops[FD_FORMATS]; /* sm_ops by format; a format without a peak has that of 16 bits */
     } vendor;                          /* E28, E29 */
 };
 void fd_machine_init(struct fd_machine *ret, const struct fd_params *p);
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p);
-/* The board's own peak, of 16 bits, over tensor_tflops, where that is the peak of narrow numbers. */
-double fd_wide_share(const struct fd_params *p);
+
+/* ---- formats: flashdecoding_formats.c ------------------------------------------------------------------------------------ */
+
+enum fd_format fd_format_of(const struct fd_operands *of);
+/* What matrices of the workload are, in the classes of weights or as an operator has them. Activations that the format has narrow
+ * are so only with dataflow = "vendor", and where the tensor cores have a peak of them. */
+struct fd_operands fd_operands_uniform(const struct fd_params *p);
+struct fd_operands fd_operands_of_class(const struct fd_params *p, enum dse_weight_class class);
+struct fd_operands fd_operands_of(const struct fd_params *p, const struct dse_op *op);
+/* Tflop/s; 0: the tensor cores do not have the format. */
+double fd_peak_tflops(const struct fd_params *p, enum fd_format format);
+/* Energy of an operation over that of one in 16 bits: cores at their peak draw the same in each format (E26). */
+double fd_op_share(const struct fd_params *p, enum fd_format format);
+/* NULL, or why GEMMs of the workload cannot be computed. */
+const char *fd_formats_check(const struct fd_params *p);
+/* What is said of a point whose activations are narrow, or would be by its format. */
+void fd_formats_stand(const struct fd_params *p, struct dse_standing *ret);
+/* The machine as it multiplies such operands. */
+void fd_machine_set(struct fd_machine *m, const struct fd_operands *of);
 /* tile_s and tile_sum_s from the other rates: whoever changes these calls it. */
 void fd_vendor_tiles(struct fd_machine *m);
 
@@ -169,10 +201,9 @@ enum { FD_LIBRARY_ROWS = 64, FD_LIBRARY_ROWS_MAX = 128, FD_LIBRARY_TILE_N_FEW = 
 /* (m x k) x (k x n), on one device. extra_bytes: written to DRAM by the same kernel. */
 struct fd_gemm {
     double m, k, n, extra_bytes;
-    double weight_bytes; /* of a weight; 0: by weight_bits */
+    struct fd_operands operands;
 };
-/* The machine as it holds the weights of this GEMM, and multiplies them: `m`, or *own where they have a format of their own. Both
- * operands are narrow, or both have 16 bits. */
+/* The machine as it holds the weights of this GEMM, and multiplies them: `m`, or *own where they have a format of their own. */
 const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own);
 
 /* What a kernel costs. */
@@ -236,6 +267,7 @@ struct fd_linear_op {
     double count;                       /* kernels of this shape in a step */
     struct fd_cost cost;                /* of one of them */
     double seconds, bytes, ops, wait_s; /* of all of them; seconds with the time waited for launches */
+    double charged;                     /* as many operations of 16 bits take their time at the peak, and their energy */
     bool compute_bound;
     enum fd_kernel kernel;
 };
@@ -338,6 +370,7 @@ struct fd_part {
     struct fd_attention_law law;
     double each_s;                                       /* of one of them: without launches */
     double seconds, wait_s, sync_s, again_s, bytes, ops; /* of all of them; seconds with the time waited for launches */
+    double charged; /* as many operations of 16 bits take their time at the peak, and their energy */
     bool compute_bound;
 };
 enum { FD_PARTS_MAX = 96 };
@@ -355,7 +388,7 @@ struct fd_step {
     double link_bytes;        /* that leave a device for others */
     double state_s, bubble_s; /* states of recurrent layers; waiting for other stages */
     double host_s, seconds, wait_s;
-    double other_ops, launches; /* of operators in part[]; kernels launched */
+    double other_ops, launches; /* charged, of operators in part[]; kernels launched */
     int n_parts;                /* 0: an LLM with full attention and dense networks, whose operators are linear[] */
     struct fd_part part[FD_PARTS_MAX];
 };
@@ -369,7 +402,7 @@ void fd_step_parts_drawn(struct fd_step *ret, const struct fd_machine *m, const 
 void fd_step_passes(struct fd_step *s, const struct fd_params *p);
 /* The GEMM that the metrics of one GEMM are of. */
 struct fd_gemm fd_gemm_of_parts(const struct fd_step *s, const struct fd_params *p, enum fd_gemm_choice which);
-/* Operations of the step. */
+/* Operations of the step, as many of 16 bits as take their time at the peak, and their energy. */
 double fd_step_ops(const struct fd_step *s);
 /* Devices of all: chips of the workload. */
 static inline double fd_devices(const struct fd_params *p)

@@ -12,25 +12,25 @@
 
 /* ---- the box --------------------------------------------------------------------------------------------------------------- */
 
-/* E28: fewer bits and turns are faster, and so is what is not made narrow. */
-static void narrow_ends(struct fd_box *b)
+/* E28: fewer turns are faster. */
+static void cached_ends(struct fd_box *b)
 {
-    const bool some = b->lo.workload.activation_bits < FD_WIDE_BITS, all = b->hi.workload.activation_bits < FD_WIDE_BITS;
     struct fd_vendor_rates *fast = &b->fast.vendor, *slow = &b->slow.vendor;
-    fast->activation_bytes = (double)b->lo.workload.activation_bits / DSE_BITS_PER_BYTE;
-    slow->activation_bytes = (double)b->hi.workload.activation_bits / DSE_BITS_PER_BYTE;
-    fast->quantizing = all ? (enum fd_quantizing)b->hi.quantizing : FD_QUANTIZED;
-    slow->quantizing = some ? (enum fd_quantizing)b->lo.quantizing : FD_QUANTIZED;
-    fast->sm_ops = b->fast.sm_ops * b->hi.kernels.gemm_tensor_share * (all ? b->hi.kernels.gemm_narrow_share : 1);
-    slow->sm_ops = b->slow.sm_ops * b->lo.kernels.gemm_tensor_share * (some ? b->lo.kernels.gemm_narrow_share : 1);
-    fast->is_narrow = slow->is_narrow = some;
-    fast->wide_ops = b->fast.sm_ops * b->hi.kernels.gemm_tensor_share * (all ? fd_wide_share(&b->hi) : 1);
-    slow->wide_ops = b->slow.sm_ops * b->lo.kernels.gemm_tensor_share * (some ? fd_wide_share(&b->lo) : 1);
     fast->l2_near = b->fast.l2 / b->lo.kernels.l2_copies;
     slow->l2_near = b->slow.l2 / b->hi.kernels.l2_copies;
     const bool warm = b->lo.cache == FD_WARM;
     fast->kept_bytes = warm ? fast->l2_near / (double)b->lo.cache_turns : 0;
     slow->kept_bytes = warm ? slow->l2_near / (double)b->hi.cache_turns : 0;
+}
+
+/* A peak of 0 is none, and GEMMs are computed in 16 bits; any other peak of the box, however low, is computed at. */
+static void peak_ends(struct fd_box *b)
+{
+    const double almost_none = 1e-100;
+    for (int i = FD_BITS_16 + 1; i < FD_FORMATS; i++) {
+        const enum fd_format format = (enum fd_format)i;
+        if (fd_peak_tflops(&b->lo, format) <= 0 && fd_peak_tflops(&b->hi, format) > 0) b->slow.vendor.format_ops[i] = almost_none;
+    }
 }
 
 void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
@@ -42,9 +42,9 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     at = b->hi;
     at.clock_ghz = clock_ghz.hi;
     fd_machine_init(&b->fast, &at);
-    const double wide = b->fast.weight_bytes;
-    b->fast.weight_bytes = b->slow.weight_bytes;
-    b->slow.weight_bytes = wide;
+    const struct fd_operands wide = b->fast.uniform;
+    b->fast.uniform = b->slow.uniform;
+    b->slow.uniform = wide;
     const double most_hz = clock_ghz.hi * DSE_GIGA, least_hz = clock_ghz.lo * DSE_GIGA; /* fewer cycles are faster */
     b->fast.vendor.fixed_s = b->lo.kernels.gemm_fixed_cycles / most_hz;
     b->slow.vendor.fixed_s = b->hi.kernels.gemm_fixed_cycles / least_hz;
@@ -54,9 +54,9 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     b->slow.vendor.block_s = b->hi.kernels.attention_block_cycles / least_hz;
     b->fast.vendor.exposed = b->lo.gemm_exposed_share;
     b->slow.vendor.exposed = b->hi.gemm_exposed_share;
-    narrow_ends(b);
-    fd_vendor_tiles(&b->fast);
-    fd_vendor_tiles(&b->slow);
+    cached_ends(b);
+    peak_ends(b);
+    fd_box_set(b, &b->fast.uniform, &b->slow.uniform);
     b->fast.p = &b->least;
     b->slow.p = &b->most;
 }
@@ -69,8 +69,10 @@ static void box_turn(struct fd_box *b)
     b->most.workload.tensor_parallel = b->lo.workload.tensor_parallel;
     b->least.workload.data_parallel = b->hi.workload.data_parallel;
     b->most.workload.data_parallel = b->lo.workload.data_parallel;
-    b->least.expert_tensor_share = b->hi.expert_tensor_share; /* a rate */
+    b->least.expert_tensor_share = b->hi.expert_tensor_share; /* rates */
     b->most.expert_tensor_share = b->lo.expert_tensor_share;
+    b->least.peaks = b->hi.peaks;
+    b->most.peaks = b->lo.peaks;
 }
 
 struct dse_interval fd_devices_of(const struct fd_box *b)

@@ -24,7 +24,7 @@ struct fd_box {
     /* Of LLMs that fd_is_plain does not have: a part of the box, and its operators at both ends. NULL else. */
     const struct dse_workload_part *part;
     const struct dse_oplist *ops_least, *ops_most;
-    struct fd_machine fast, slow; /* rates of hi and lo; their p and the width of weights are those of least and most */
+    struct fd_machine fast, slow; /* rates of hi and lo; their p and their operands are those of least and most */
 };
 /* False: check() accepts no point of the box. `part` may be NULL. */
 bool fd_box_init(struct fd_box *ret, const struct fd_params *lo, const struct fd_params *hi, const struct dse_workload_part *part);
@@ -32,6 +32,9 @@ bool fd_box_init(struct fd_box *ret, const struct fd_params *lo, const struct fd
 struct dse_interval fd_devices_of(const struct fd_box *b);
 /* The same box at other clocks. */
 void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz);
+
+/* The same box, its machines multiplying operands between two. */
+void fd_box_set(struct fd_box *b, const struct fd_operands *least, const struct fd_operands *most);
 
 #define FD_OF(box, field) dse_iv((double)(box)->lo.field, (double)(box)->hi.field)
 
@@ -41,6 +44,11 @@ struct fd_gemm_bound {
     struct fd_gemm lo, hi;
 };
 struct fd_gemm_bound fd_gemm_of_bound(const struct fd_box *b, enum fd_gemm_choice which);
+
+/* The box as it holds the weights of this GEMM, and multiplies them: `b`, or *own. */
+const struct fd_box *fd_box_for(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_box *own);
+/* Operations of this GEMM in 16 bits that take the energy of one. */
+struct dse_interval fd_op_share_bound(const struct fd_box *b, const struct fd_gemm_bound *g);
 
 struct fd_cost_bound {
     struct dse_interval seconds, bytes;
@@ -69,7 +77,7 @@ void fd_attention_of_bound(struct fd_attention_bound *ret, const struct fd_box *
 
 /* What a device does: in which time, in how much of it kernels run, what it moves and computes. */
 struct fd_amounts {
-    struct dse_interval seconds, busy_s, bytes, ops;
+    struct dse_interval seconds, busy_s, bytes, ops; /* ops: as fd_step_ops */
 };
 
 /* As struct fd_step. What is known of a token is often less than what is known of a step over its tokens: of the same batch the

@@ -183,33 +183,55 @@ static struct fd_cost_bound library_bound(const struct fd_box *b, const struct f
     return r;
 }
 
-/* Weights that are narrow at some points alone, under narrow activations: some GEMMs are quantised and multiply in 8 bits, and
- * others in 16. */
-static void straddle(const struct fd_box *b, struct fd_box *own)
+/* Operands that are narrow at some points alone: what computes in several formats may be the fastest of them at any point, or the
+ * slowest; and only where all activations are narrow are all made so. */
+static void straddle(struct fd_box *b, enum fd_format least, enum fd_format most)
 {
-    struct fd_vendor_rates *fast = &own->fast.vendor, *slow = &own->slow.vendor;
-    fast->is_narrow = slow->is_narrow = false; /* both are told here */
-    fast->activation_bytes = b->fast.vendor.activation_bytes;
-    slow->activation_bytes = dse_max(FD_ACTIVATION_BYTES, b->slow.vendor.activation_bytes);
-    fast->quantizing = FD_QUANTIZED;
-    slow->quantizing = b->slow.vendor.quantizing;
-    fast->sm_ops = dse_max(b->fast.vendor.sm_ops, b->fast.vendor.wide_ops);
-    slow->sm_ops = dse_min(b->slow.vendor.sm_ops, b->slow.vendor.wide_ops);
-    fd_vendor_tiles(&own->fast);
-    fd_vendor_tiles(&own->slow);
+    struct fd_vendor_rates *fast = &b->fast.vendor, *slow = &b->slow.vendor;
+    for (int i = (int)least; i <= (int)most; i++) {
+        fast->sm_ops = dse_max(fast->sm_ops, fast->format_ops[i]);
+        slow->sm_ops = dse_min(slow->sm_ops, slow->format_ops[i]);
+    }
 }
 
-/* The box as it holds the weights of this GEMM: `b`, or *own. */
-static const struct fd_box *box_for(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_box *own)
+void fd_box_set(struct fd_box *b, const struct fd_operands *least, const struct fd_operands *most)
 {
-    struct fd_machine fast, slow;
-    const struct fd_machine *of_lo = fd_machine_for(&b->fast, &g->lo, &fast), *of_hi = fd_machine_for(&b->slow, &g->hi, &slow);
-    if (of_lo == &b->fast && of_hi == &b->slow) return b;
+    fd_machine_set(&b->fast, least);
+    fd_machine_set(&b->slow, most);
+    b->fast.vendor.quantizing = most->activation_bits < FD_WIDE_BITS ? b->fast.vendor.narrowing : FD_QUANTIZED;
+    b->slow.vendor.quantizing = least->activation_bits < FD_WIDE_BITS ? b->slow.vendor.narrowing : FD_QUANTIZED;
+    straddle(b, fd_format_of(most), fd_format_of(least)); /* fewer bits are a later format */
+    fd_vendor_tiles(&b->fast);
+    fd_vendor_tiles(&b->slow);
+}
+
+static const struct fd_operands *operands_of(const struct fd_machine *m, const struct fd_gemm *g)
+{
+    return g->operands.weight_bytes > 0 ? &g->operands : &m->uniform;
+}
+
+const struct fd_box *fd_box_for(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_box *own)
+{
+    struct fd_machine any;
+    if (fd_machine_for(&b->fast, &g->lo, &any) == &b->fast && fd_machine_for(&b->slow, &g->hi, &any) == &b->slow) return b;
     *own = *b;
-    own->fast = *of_lo;
-    own->slow = *of_hi;
-    if (own->fast.vendor.is_narrow != own->slow.vendor.is_narrow) straddle(b, own);
+    fd_box_set(own, operands_of(&b->fast, &g->lo), operands_of(&b->slow, &g->hi));
     return own;
+}
+
+struct dse_interval fd_op_share_bound(const struct fd_box *b, const struct fd_gemm_bound *g)
+{
+    struct dse_interval ret = {(double)INFINITY, 0};
+    const struct fd_params *lo = &b->lo, *hi = &b->hi;
+    const int least = (int)fd_format_of(operands_of(&b->slow, &g->hi)), most = (int)fd_format_of(operands_of(&b->fast, &g->lo));
+    for (int i = least; i <= most; i++) {
+        const enum fd_format format = (enum fd_format)i;
+        const double slowest = fd_peak_tflops(lo, format), fastest = fd_peak_tflops(hi, format);
+        const bool is_wide = format == FD_BITS_16 || !(fastest > 0);
+        ret.lo = dse_min(ret.lo, is_wide ? 1 : lo->tensor_tflops / fastest);
+        ret.hi = dse_max(ret.hi, is_wide ? 1 : slowest > 0 ? hi->tensor_tflops / slowest : (double)INFINITY);
+    }
+    return ret;
 }
 
 /* E28: each tile's time grows with rows, columns, depth and bytes, and falls with every rate and the number of blocks that draw; so
@@ -217,7 +239,7 @@ static const struct fd_box *box_for(const struct fd_box *b, const struct fd_gemm
 struct fd_cost_bound fd_vendor_bound(const struct fd_box *b, const struct fd_gemm_bound *g)
 {
     struct fd_box own;
-    b = box_for(b, g, &own);
+    b = fd_box_for(b, g, &own);
     const struct fd_cost lo = fd_vendor_of(&b->fast, &g->lo, &g->hi), hi = fd_vendor_of(&b->slow, &g->hi, &g->lo);
     return (struct fd_cost_bound){.seconds = {lo.seconds, hi.seconds}, .bytes = {lo.bytes, hi.bytes}};
 }
@@ -227,7 +249,7 @@ struct fd_cost_bound fd_vendor_bound(const struct fd_box *b, const struct fd_gem
 void fd_three_bound(const struct fd_box *b, const struct fd_gemm_bound *g, struct fd_cost_bound ret[FD_KERNELS])
 {
     struct fd_box own;
-    b = box_for(b, g, &own);
+    b = fd_box_for(b, g, &own);
     ret[FD_GEMV] = gemv_bound(b, g);
     ret[FD_FLAT] = flat_bound(b, g);
     ret[FD_LIBRARY] = library_bound(b, g, FD_LIBRARY_ROWS, FD_LIBRARY_ROWS);
@@ -237,7 +259,7 @@ struct fd_cost_bound fd_linear_bound(const struct fd_box *b, const struct fd_gem
 {
     if (b->lo.dataflow == FD_BY_VENDOR) return fd_vendor_bound(b, g);
     struct fd_box own;
-    b = box_for(b, g, &own);
+    b = fd_box_for(b, g, &own);
     if (b->lo.dataflow == FD_STATIC) return library_bound(b, g, (double)b->lo.pad_rows, (double)b->hi.pad_rows);
     struct fd_cost_bound three[FD_KERNELS];
     fd_three_bound(b, g, three);
@@ -255,7 +277,7 @@ static double row_of_tile(const struct fd_machine *m, double k, double tile_n)
 double fd_row_seconds(const struct fd_box *b, const struct fd_gemm_bound *g)
 {
     struct fd_box own;
-    b = box_for(b, g, &own);
+    b = fd_box_for(b, g, &own);
     const struct fd_machine *m = &b->fast;
     const double k = g->lo.k, n = g->lo.n, slack = 1 - 1e-9;
     const double tile = fd_tile_seconds(m, k, FD_LIBRARY_ROWS_MAX, FD_LIBRARY_TILE_N_MANY);

@@ -120,7 +120,7 @@ static struct fd_gemm linear_gemm(const struct fd_params *p, const struct dse_op
                             .k = (double)op->k,
                             .n = (double)op->n / kernels,
                             .extra_bytes = (op->kv_read_bytes + prompt * op->kv_write_bytes) / ((double)op->repeat * kernels),
-                            .weight_bytes = op->element_bytes};
+                            .operands = fd_operands_of(p, op)};
 }
 
 static void add_linear(struct walk *w)
@@ -134,14 +134,14 @@ static void add_linear(struct walk *w)
     const struct dse_interval count = dse_iv_scale(repeats(w), fd_kernels_of(&b->lo, lo)),
                               seconds = dse_iv_add(c.seconds, joined_s);
     take(w, &w->s->linear_s, count, dse_iv_of(1), seconds, seconds);
-    move(w, dse_iv_mul(count, c.bytes), ops_of(w));
+    move(w, dse_iv_mul(count, c.bytes), dse_iv_mul(ops_of(w), fd_op_share_bound(b, &g)));
 }
 
 /* E38. What activations move is set against the cache as a whole: a GEMM of that size counts less of it. */
 static struct fd_gemm experts_gemm(const struct fd_machine *m, const struct dse_op *op, double copies_by_rows)
 {
     const double k = (double)op->k, n = (double)op->n, moved = copies_by_rows * (k + n) * FD_ACTIVATION_BYTES;
-    struct fd_gemm g = {.m = op->rows, .k = k, .n = n * op->copies, .weight_bytes = op->element_bytes};
+    struct fd_gemm g = {.m = op->rows, .k = k, .n = n * op->copies, .operands = fd_operands_of(m->p, op)};
     g.extra_bytes = dse_max(0, moved - m->l2) - dse_max(0, op->rows * (k + g.n) * FD_ACTIVATION_BYTES - m->l2);
     return g;
 }
@@ -165,9 +165,10 @@ static void experts_by_vendor(struct walk *w, const struct fd_gemm_bound *g)
     struct fd_expert_layer lo, hi;
     fd_expert_layer_of(&lo, &w->b->least, least_of(w));
     fd_expert_layer_of(&hi, &w->b->most, most_of(w));
-    struct fd_machine fast, slow;
-    fd_experts_of_drawn(&w->experts_lo, fd_machine_for(&w->b->fast, &g->lo, &fast), &lo, &hi);
-    fd_experts_of_drawn(&w->experts_hi, fd_machine_for(&w->b->slow, &g->hi, &slow), &hi, &lo);
+    struct fd_box own;
+    const struct fd_box *b = fd_box_for(w->b, g, &own);
+    fd_experts_of_drawn(&w->experts_lo, &b->fast, &lo, &hi);
+    fd_experts_of_drawn(&w->experts_hi, &b->slow, &hi, &lo);
 }
 
 static double vendor_experts_s(const struct fd_experts *e, const struct fd_machine *m, bool up)
@@ -196,7 +197,7 @@ static void add_experts(struct walk *w)
         bytes = c.bytes;
     }
     take(w, &w->s->linear_s, repeats(w), kernels, seconds, seconds);
-    move(w, dse_iv_mul(repeats(w), bytes), ops_of(w));
+    move(w, dse_iv_mul(repeats(w), bytes), dse_iv_mul(ops_of(w), fd_op_share_bound(b, &g)));
 }
 
 /* ---- attention ------------------------------------------------------------------------------------------------------------- */

@@ -61,7 +61,8 @@ static void add_linears(struct fd_step_bound *s, const struct fd_box *b)
         const struct fd_gemm_bound g = fd_gemm_of_bound(b, (enum fd_gemm_choice)i);
         const struct fd_cost_bound c = fd_linear_bound(b, &g);
         const struct fd_launched l = fd_launched_bound(b, c.seconds, dse_iv_of(1));
-        const struct dse_interval row = dse_widened(DSE_OPS_PER_MAC * g.lo.k * g.lo.n, DSE_OPS_PER_MAC * g.hi.k * g.hi.n, 4);
+        const struct dse_interval counted = dse_widened(DSE_OPS_PER_MAC * g.lo.k * g.lo.n, DSE_OPS_PER_MAC * g.hi.k * g.hi.n, 4);
+        const struct dse_interval row = dse_iv_mul(counted, fd_op_share_bound(b, &g));
         const bool of_last = prefill && i == FD_LM_HEAD;
         const struct dse_interval ops = of_last ? dse_iv_div(row, FD_OF(b, workload.context)) : row;
         const double least = fd_row_seconds(b, &g) / (of_last ? (double)b->hi.workload.context : 1);

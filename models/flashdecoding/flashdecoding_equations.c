@@ -180,8 +180,8 @@ static void fill_layers(struct fd_equations *e, const struct fd_machine *m)
     struct fd_experts experts;
     struct fd_latent latent;
     struct fd_machine own;
-    const struct fd_gemm held = {.weight_bytes =
-                                     dse_held_bytes(dse_workload_held(&m->p->workload, m->p->workload.llm, DSE_WEIGHTS_EXPERTS))};
+    struct fd_gemm held = {.operands = fd_operands_of_class(m->p, DSE_WEIGHTS_EXPERTS)};
+    held.operands.activation_bits = (double)m->p->expert_activation_bits;
     fd_experts(&experts, fd_machine_for(m, &held, &own));
     fd_latent(&latent, m);
     e->moe_us = experts.seconds * DSE_US_PER_S;

@@ -13,7 +13,7 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
     double tera = 1e3 * DSE_GIGA;
     *ret = (struct fd_machine){
         .p = p,
-        .weight_bytes = ((double)p->workload.weight_bits + p->workload.weight_scale_bits) / DSE_BITS_PER_BYTE,
+        .uniform = fd_operands_uniform(p),
         .bandwidth = p->bandwidth_gbs * DSE_GIGA,
         .stream = p->bandwidth_gbs * DSE_GIGA * p->linear_efficiency,
         .sm_ops = p->tensor_tflops * tera / made * clock,
@@ -27,23 +27,6 @@ void fd_machine_init(struct fd_machine *ret, const struct fd_params *p)
     ret->block_stream = p->block_share * gpu->bandwidth_gbs * DSE_GIGA / made * p->linear_efficiency;
     ret->gemv_ops = ret->vector_peak * p->gemv_efficiency;
     fd_vendor_rates(ret, p);
-}
-
-const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own)
-{
-    const double held = g->weight_bytes > 0 ? g->weight_bytes : m->weight_bytes;
-    const bool is_wide = m->vendor.is_narrow && held >= FD_ACTIVATION_BYTES;
-    if (held == m->weight_bytes && !is_wide) return m;
-    *own = *m;
-    own->weight_bytes = held;
-    if (is_wide) {
-        own->vendor.is_narrow = false;
-        own->vendor.sm_ops = m->vendor.wide_ops;
-        own->vendor.activation_bytes = dse_max(FD_ACTIVATION_BYTES, m->vendor.activation_bytes); /* of a box, the widest */
-        own->vendor.quantizing = FD_QUANTIZED;
-    }
-    fd_vendor_tiles(own);
-    return own;
 }
 
 /* E18: what a GEMM moves: weights, and activations that the last-level cache cannot hold, written to DRAM and read back by the next

@@ -44,7 +44,7 @@ static struct fd_part *add_part(struct walk *w, const struct dse_op *op, enum fd
     o->count = count;
     o->kernels = kernels;
     o->sync_s = o->again_s = o->bytes = 0;
-    o->ops = op->ops;
+    o->ops = o->charged = op->ops;
     o->compute_bound = false;
     return o;
 }
@@ -81,7 +81,8 @@ static void sum_linear(struct walk *w, struct fd_part *o)
 {
     w->s->linear_s += o->seconds;
     w->s->linear_bytes += o->bytes;
-    w->s->other_ops += o->ops;
+    o->charged = o->ops * fd_op_share(w->m->p, fd_format_of(&o->gemm.operands));
+    w->s->other_ops += o->charged;
 }
 
 double fd_joined_bytes(const struct fd_params *p, const struct dse_op *op)
@@ -103,7 +104,7 @@ static void add_linear(struct walk *w, const struct dse_op *op)
                                .k = (double)op->k,
                                .n = (double)op->n / kernels,
                                .extra_bytes = (op->kv_read_bytes + prompt * op->kv_write_bytes) / o->count,
-                               .weight_bytes = op->element_bytes};
+                               .operands = fd_operands_of(m->p, op)};
     o->cost = fd_linear(m, &o->gemm, &o->kernel);
     o->bytes = o->count * o->cost.bytes;
     o->compute_bound = o->cost.compute_bound;
@@ -130,9 +131,7 @@ void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, 
                                     .matrices = (double)llm->ffn_matrices,
                                     .touched = op->copies,
                                     .own = op->copies * op->rows,
-                                    .activation_bits = (double)(op->element_bytes < FD_ACTIVATION_BYTES
-                                                                    ? work->activation_bits
-                                                                    : dse_max_i64(work->activation_bits, FD_WIDE_BITS))};
+                                    .activation_bits = fd_operands_of(p, op).activation_bits};
 }
 
 /* E31 with the LLM's shape. Sorting comes with the first of both, the sum over a token's experts with the second. */
@@ -155,7 +154,7 @@ static void add_experts(struct walk *w, const struct dse_op *op, bool up)
     const struct fd_machine *m = w->m;
     struct fd_part *o = add_part(w, op, FD_PART_EXPERTS, (double)op->repeat, 1);
     const double k = (double)op->k, n = (double)op->n, moved = op->copies * op->rows * (k + n) * FD_ACTIVATION_BYTES;
-    o->gemm = (struct fd_gemm){.m = op->rows, .k = k, .n = n * op->copies, .weight_bytes = op->element_bytes};
+    o->gemm = (struct fd_gemm){.m = op->rows, .k = k, .n = n * op->copies, .operands = fd_operands_of(m->p, op)};
     const double counted = op->rows * (k + o->gemm.n) * FD_ACTIVATION_BYTES;
     o->gemm.extra_bytes = dse_max(0, moved - m->l2) - dse_max(0, counted - m->l2);
     if (by_vendor(w)) {
@@ -388,6 +387,7 @@ void fd_step_passes(struct fd_step *s, const struct fd_params *p)
         o->wait_s *= passes;
         o->bytes *= passes;
         o->ops *= passes;
+        o->charged *= passes;
     }
     s->bubble_s = (stages - passes) * pass_s;
 }

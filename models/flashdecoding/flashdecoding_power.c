@@ -32,7 +32,7 @@ double fd_least_power(const struct fd_params *p)
 double fd_step_ops(const struct fd_step *s)
 {
     double ops = s->attention_ops;
-    for (int i = 0; i < FD_LINEARS && s->n_parts == 0; i++) ops += s->linear[i].ops;
+    for (int i = 0; i < FD_LINEARS && s->n_parts == 0; i++) ops += s->linear[i].charged;
     return ops + s->other_ops;
 }
 

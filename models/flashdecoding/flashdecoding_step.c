@@ -60,7 +60,7 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
     const enum dse_weight_class class = which == FD_LM_HEAD                          ? DSE_WEIGHTS_HEAD
                                         : which == FD_FFN_UP || which == FD_FFN_DOWN ? DSE_WEIGHTS_DENSE
                                                                                      : DSE_WEIGHTS_ATTENTION;
-    const double each = dse_held_bytes(dse_workload_held(w, llm, class));
+    const struct fd_operands each = fd_operands_of_class(p, class);
     double last = (double)w->batch, rows = w->phase == DSE_PREFILL ? last * (double)w->context : last;
     switch (which) {
     case FD_QKV:
@@ -71,7 +71,8 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which)
     case FD_LM_HEAD: return (struct fd_gemm){last, hidden, (double)llm->vocab / devices, 0, each};
     case FD_GIVEN: break;
     }
-    return (struct fd_gemm){p->gemm_m > 0 ? (double)p->gemm_m : rows, (double)p->gemm_k, (double)p->gemm_n, 0, 0};
+    return (struct fd_gemm){p->gemm_m > 0 ? (double)p->gemm_m : rows, (double)p->gemm_k, (double)p->gemm_n, 0,
+                            fd_operands_uniform(p)};
 }
 
 /* E14: a kernel that is shorter than the time between launches waits for the next one, unless the host runs ahead. */
@@ -104,6 +105,7 @@ static void add_linears(struct fd_step *s, const struct fd_machine *m, const str
         o->wait_s = o->count * (each - c.seconds);
         o->bytes = o->count * c.bytes;
         o->ops = o->count * DSE_OPS_PER_MAC * o->gemm.m * o->gemm.k * o->gemm.n;
+        o->charged = o->ops * fd_op_share(p, fd_format_of(&o->gemm.operands));
         o->compute_bound = c.compute_bound;
         s->linear_s += o->seconds;
         s->linear_bytes += o->bytes;
@@ -303,14 +305,21 @@ struct ctx {
     struct dse_breakdown *out;
 };
 
-/* bytes and ops are of one device. Nothing is at work for wait_s of the seconds. */
+/* bytes and ops are of one device; the energy is that of `charged` operations. Nothing is at work for wait_s of the seconds. */
+static void add_charged(const struct ctx *c, const char *name, int depth, enum dse_bound bound, double seconds, double wait_s,
+                        double bytes, double ops, double charged)
+{
+    const double devices = fd_devices(c->at->machine.p);
+    const struct dse_activity a = {
+        .seconds = seconds, .awake_s = seconds, .busy_s = seconds - wait_s, .bytes = bytes, .ops = charged};
+    const double joules = fd_joules(c->at, &a) * devices;
+    dse_breakdown_add(c->out, dse_part_of(name, depth, dse_bound_names[bound], seconds, joules, bytes * devices, ops * devices));
+}
+
 static void add(const struct ctx *c, const char *name, int depth, enum dse_bound bound, double seconds, double wait_s, double bytes,
                 double ops)
 {
-    const double devices = fd_devices(c->at->machine.p);
-    const struct dse_activity a = {.seconds = seconds, .awake_s = seconds, .busy_s = seconds - wait_s, .bytes = bytes, .ops = ops};
-    const double joules = fd_joules(c->at, &a) * devices;
-    dse_breakdown_add(c->out, dse_part_of(name, depth, dse_bound_names[bound], seconds, joules, bytes * devices, ops * devices));
+    add_charged(c, name, depth, bound, seconds, wait_s, bytes, ops, ops);
 }
 
 static enum dse_bound bound_of(bool compute, double wait_s, double seconds)
@@ -337,7 +346,7 @@ static void add_attention_parts(const struct ctx *c, const struct fd_step *s)
 static void add_alike(const struct ctx *c, const struct fd_step *s, int first, int depth)
 {
     const struct fd_part *of = &s->part[first];
-    double seconds = 0, wait_s = 0, bytes = 0, ops = 0;
+    double seconds = 0, wait_s = 0, bytes = 0, ops = 0, charged = 0;
     for (int i = 0; i < s->n_parts; i++) {
         const struct fd_part *o = &s->part[i];
         if (o->role != of->role || o->is_draft != of->is_draft) continue;
@@ -346,11 +355,12 @@ static void add_alike(const struct ctx *c, const struct fd_step *s, int first, i
         wait_s += o->wait_s;
         bytes += o->bytes;
         ops += o->ops;
+        charged += o->charged;
     }
     if (of->kind == FD_PART_EXCHANGE)
         add(c, of->name, depth, DSE_BOUND_LATENCY, seconds, seconds, 0, 0);
     else
-        add(c, of->name, depth, bound_of(of->compute_bound, wait_s, seconds), seconds, wait_s, bytes, ops);
+        add_charged(c, of->name, depth, bound_of(of->compute_bound, wait_s, seconds), seconds, wait_s, bytes, ops, charged);
 }
 
 /* Attention of all kinds is one part, and so is what devices exchange. */
@@ -385,7 +395,8 @@ void fd_break_down(const struct fd_point *at, struct dse_breakdown *out)
     }
     for (int i = 0; i < FD_LINEARS; i++) {
         const struct fd_linear_op *o = &s->linear[i];
-        add(&c, o->name, 0, bound_of(o->compute_bound, o->wait_s, o->seconds), o->seconds, o->wait_s, o->bytes, o->ops);
+        add_charged(&c, o->name, 0, bound_of(o->compute_bound, o->wait_s, o->seconds), o->seconds, o->wait_s, o->bytes, o->ops,
+                    o->charged);
         if (i == FD_QKV) add_attention_parts(&c, s);
     }
     add(&c, "elementwise", 0, bound_of(true, s->elementwise_wait_s, s->elementwise_s), s->elementwise_s, s->elementwise_wait_s, 0,

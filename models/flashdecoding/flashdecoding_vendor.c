@@ -7,20 +7,13 @@
 /* What a block of a GEMM draws: four stages of 8 KiB (64 x 64 weights of 16 bits, CUTLASS) in flight for 600 ns, under load. */
 static const double block_stream = 32768 / 600e-9;
 
-double fd_wide_share(const struct fd_params *p)
-{
-    return dse_min(1, p->gpu->tensor_tflops / p->tensor_tflops);
-}
-
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
 {
     const double hz = p->clock_ghz * DSE_GIGA;
-    const bool narrow = p->workload.activation_bits < FD_WIDE_BITS;
     const struct dse_gpu_kernels *k = &p->kernels;
     ret->vendor =
         (struct fd_vendor_rates){.stream = ret->bandwidth * k->kernel_stream_share,
                                  .block_stream = block_stream,
-                                 .sm_ops = ret->sm_ops * k->gemm_tensor_share * (narrow ? k->gemm_narrow_share : 1),
                                  .sm_path = k->gemm_reach_bytes * hz,
                                  .attention_ops = ret->sm_ops * k->attention_tensor_share,
                                  .l2_path = p->l2_bytes * hz,
@@ -29,12 +22,15 @@ void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
                                  .attention_kernels = k->attention_kernels,
                                  .block_s = k->attention_block_cycles / hz,
                                  .exposed = p->gemm_exposed_share,
-                                 .activation_bytes = (double)p->workload.activation_bits / DSE_BITS_PER_BYTE,
                                  .kept_bytes = p->cache == FD_WARM ? ret->l2 / (k->l2_copies * (double)p->cache_turns) : 0,
                                  .l2_near = ret->l2 / k->l2_copies,
                                  .splits_max = (double)p->gemm_splits,
-                                 .quantizing = narrow ? (enum fd_quantizing)p->quantizing : FD_QUANTIZED,
-                                 .is_narrow = narrow,
-                                 .wide_ops = ret->sm_ops * k->gemm_tensor_share * fd_wide_share(p)};
-    fd_vendor_tiles(ret);
+                                 .narrowing = (enum fd_quantizing)p->quantizing};
+    for (int i = 0; i < FD_FORMATS; i++) {
+        const enum fd_format format = (enum fd_format)i;
+        const bool is_narrow = format != FD_BITS_16 && fd_peak_tflops(p, format) > 0;
+        const double faster = is_narrow ? k->gemm_narrow_share / fd_op_share(p, format) : 1;
+        ret->vendor.format_ops[i] = ret->sm_ops * k->gemm_tensor_share * faster;
+    }
+    fd_machine_set(ret, &ret->uniform);
 }

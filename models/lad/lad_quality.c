@@ -126,6 +126,7 @@ void lad_stand(const void *params, struct dse_standing *ret)
         ret->quality = dse_quality_of_exact(&p->workload);
     else
         dse_cache_stand(&steps, ret);
+    dse_standing_wide(ret, &p->workload);
     dse_standing_add(ret, dse_area_unpriced(p->clock_ghz, LAD_PUBLISHED_GHZ));
     dse_standing_add(ret, dse_area_without_edges(p->area));
     dse_standing_add(ret, dse_tech_sram_beyond(p->technology, dse_sram_node_nm(p->sram)));

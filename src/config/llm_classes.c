@@ -196,16 +196,18 @@ static bool is_target(const json_t *targets, const struct dse_llm *llm, enum dse
 }
 
 /* False: its weights had another format already. */
-static bool set_bits(struct dse_llm *llm, enum dse_weight_class class, double bits, double scale_bits)
+static bool set_bits(struct dse_llm *llm, enum dse_weight_class class, const struct llm_format *f)
 {
+    enum { USUAL_BITS = 16 };
     double *of = &llm->formats.bits[class];
-    const bool is_new = isnan(*of) || *of == bits;
-    *of = bits;
-    llm->formats.scale_bits[class] = scale_bits > 0 ? scale_bits : (double)NAN;
+    const bool is_new = isnan(*of) || *of == f->weight_bits, is_narrow = f->activation_bits > 0 && f->weight_bits < USUAL_BITS;
+    *of = f->weight_bits;
+    llm->formats.scale_bits[class] = f->scale_bits > 0 ? f->scale_bits : (double)NAN;
+    llm->formats.activation_bits[class] = is_narrow && f->activation_bits < USUAL_BITS ? f->activation_bits : (double)NAN;
     return is_new;
 }
 
-bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method, double bits, double scale_bits,
+bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method, const struct llm_format *format,
                       struct dse_llm *llm)
 {
     struct named *kept = xcalloc(2, sizeof *kept), *meant = kept + 1;
@@ -218,7 +220,7 @@ bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method
         const enum dse_weight_class class = (enum dse_weight_class)i;
         const bool is_meant = targets ? is_target(targets, llm, class, meant) : is_usual(method, class);
         if (n.matrices[i] == 0 || !is_meant || is_named(llm, class, kept)) continue;
-        exact = set_bits(llm, class, bits, scale_bits) && exact && !is_named_in_part(llm, class, kept);
+        exact = set_bits(llm, class, format) && exact && !is_named_in_part(llm, class, kept);
     }
     free(kept);
     return exact;

@@ -10,17 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a checkpoint's weights, activations and cache take. 0: nothing is said of it. */
-struct format {
-    double weight_bits, scale_bits; /* of a weight; of scales and zero points a weight */
-    double activation_bits, kv_bits;
-};
-
 /* What is found in the files of one checkpoint. */
 struct found {
-    struct format format; /* of most weights */
-    struct dse_llm *llm;  /* whose classes get it */
-    bool is_exact;        /* no class has weights of several formats */
+    struct llm_format format; /* of most weights */
+    struct dse_llm *llm;      /* whose classes get it */
+    bool is_exact;            /* no class has weights of several formats */
     struct text *lines;
 };
 
@@ -29,7 +23,7 @@ struct found {
 /* Methods and formats whose names say the widths. A block of a microscaling format has one scale of 8 bits. */
 static const struct {
     const char *name; /* in small letters; whole, but for what follows a '*' */
-    struct format format;
+    struct llm_format format;
 } by_name[] = {
     {"mxfp4", {4, 8.0 / 32, 0, 0}},
     {"mxfp6*", {6, 8.0 / 32, 0, 0}},
@@ -73,12 +67,12 @@ static bool is_named(const char *name, const char *pattern)
 }
 
 /* What is not known yet, from a name; which may be NULL. */
-static void take_name(const char *name, struct format *f)
+static void take_name(const char *name, struct llm_format *f)
 {
     for (size_t i = 0; name && i < sizeof by_name / sizeof *by_name; i++) {
-        const struct format *of = &by_name[i].format;
+        const struct llm_format *of = &by_name[i].format;
         if (!is_named(name, by_name[i].name)) continue;
-        if (f->weight_bits == 0) *f = (struct format){of->weight_bits, of->scale_bits, of->activation_bits, f->kv_bits};
+        if (f->weight_bits == 0) *f = (struct llm_format){of->weight_bits, of->scale_bits, of->activation_bits, f->kv_bits};
         return;
     }
 }
@@ -110,7 +104,7 @@ static double scales(json_t *q, double bits)
 }
 
 /* The keys of AWQ, GPTQ, AutoRound, EXL2, MLX, HQQ, and of one group of compressed-tensors. */
-static void take_integers(json_t *q, struct format *f)
+static void take_integers(json_t *q, struct llm_format *f)
 {
     const double bits = number_of(q, KEYS("bits", "w_bit", "num_bits", "nbits", "weight_bits"));
     if (bits > 0) {
@@ -122,17 +116,17 @@ static void take_integers(json_t *q, struct format *f)
     if (bits > 0 && type && strcmp(type, "float") == 0 && group > 0) f->scale_bits = 8 / group; /* NVFP4, MXFP4 */
 }
 
-static void take_bitsandbytes(json_t *q, struct format *f)
+static void take_bitsandbytes(json_t *q, struct llm_format *f)
 {
     const bool twice = json_is_true(json_object_get(q, "bnb_4bit_use_double_quant"));
-    if (json_is_true(json_object_get(q, "load_in_8bit"))) *f = (struct format){8, 0, 8, f->kv_bits};
+    if (json_is_true(json_object_get(q, "load_in_8bit"))) *f = (struct llm_format){8, 0, 8, f->kv_bits};
     if (!json_is_true(json_object_get(q, "load_in_4bit"))) return;
     /* 32 bits in 64 weights; or 8, and of 256 of these 32 (Dettmers et al., arXiv:2305.14314, Sec. 3) */
-    *f = (struct format){4, twice ? 8.0 / 64 + 32.0 / (64 * 256) : 32.0 / 64, 0, f->kv_bits};
+    *f = (struct llm_format){4, twice ? 8.0 / 64 + 32.0 / (64 * 256) : 32.0 / 64, 0, f->kv_bits};
 }
 
 /* Blocks of fp8 weights with one scale of 32 bits each. */
-static void take_blocks(json_t *q, struct format *f)
+static void take_blocks(json_t *q, struct llm_format *f)
 {
     const json_t *block = json_object_get(q, "weight_block_size");
     const double rows = json_number_value(json_array_get(block, 0)), columns = json_number_value(json_array_get(block, 1));
@@ -140,12 +134,12 @@ static void take_blocks(json_t *q, struct format *f)
 }
 
 /* A part of a scheme: "weights", "input_activations", in compressed-tensors, Quark and HQQ. */
-static void take_parts(json_t *q, struct format *f)
+static void take_parts(json_t *q, struct llm_format *f)
 {
     const char *const *weights = KEYS("weights", "weight", "weight_quant_params");
     for (const char *const *k = weights; *k; k++) {
         json_t *part = json_object_get(q, *k);
-        struct format named = {0};
+        struct llm_format named = {0};
         if (json_is_object(part)) take_integers(part, f);
         take_name(json_is_string(part) ? json_string_value(part) : word_of(part, KEYS("dtype")), &named); /* Quanto; Quark */
         if (f->weight_bits > 0 || named.weight_bits == 0) continue;
@@ -157,10 +151,10 @@ static void take_parts(json_t *q, struct format *f)
     if (json_is_object(in)) f->activation_bits = number_of(in, KEYS("num_bits"));
 }
 
-static void take_cache(json_t *q, struct format *f)
+static void take_cache(json_t *q, struct llm_format *f)
 {
     json_t *scheme = json_object_get(q, "kv_cache_scheme");
-    struct format named = {0};
+    struct llm_format named = {0};
     take_name(word_of(q, KEYS("kv_cache_quant_algo", "kv_cache_scheme", "kv_cache_dtype")), &named);
     if (json_is_object(scheme)) named.weight_bits = number_of(scheme, KEYS("num_bits"));
     if (named.weight_bits > 0) f->kv_bits = named.weight_bits;
@@ -173,7 +167,7 @@ static const char *method_of(json_t *q)
     return word_of(q, KEYS("quant_algo", "quant_method", "quant_type", "format", "mode"));
 }
 
-static void take(json_t *q, struct format *f)
+static void take(json_t *q, struct llm_format *f)
 {
     json_t *groups = json_object_get(q, "config_groups");
     const char *key;
@@ -250,11 +244,11 @@ static bool fill_groups(json_t *q, json_t *groups, struct dse_llm *llm)
     bool exact = true;
     json_object_foreach(groups, key, group)
     {
-        struct format f = {0};
+        struct llm_format f = {0};
         const json_t *targets = json_object_get(group, "targets");
         take_parts(group, &f);
         if (f.weight_bits > 0 && targets)
-            exact = llm_fill_classes(q, targets, NULL, f.weight_bits, f.scale_bits, llm) && exact;
+            exact = llm_fill_classes(q, targets, NULL, &f, llm) && exact;
         else
             exact = false;
     }
@@ -275,28 +269,28 @@ static bool fill_layers(json_t *q, json_t *layers, struct dse_llm *llm)
     }
     json_object_foreach(by_format, key, names)
     {
-        struct format f = {0};
+        struct llm_format f = {0};
         take_name(key, &f);
-        exact = f.weight_bits > 0 && llm_fill_classes(q, names, NULL, f.weight_bits, f.scale_bits, llm) && exact;
+        exact = f.weight_bits > 0 && llm_fill_classes(q, names, NULL, &f, llm) && exact;
     }
     json_decref(by_format);
     return exact;
 }
 
-static bool fill_classes(json_t *q, const char *method, const struct format *own, struct dse_llm *llm)
+static bool fill_classes(json_t *q, const char *method, const struct llm_format *own, struct dse_llm *llm)
 {
     json_t *groups = json_object_get(q, "config_groups"), *layers = json_object_get(q, "quantized_layers");
     if (json_is_object(layers)) return fill_layers(q, layers, llm);
     if (json_is_object(groups) && json_object_size(groups) > 1) return fill_groups(q, groups, llm);
-    return llm_fill_classes(q, NULL, method, own->weight_bits, own->scale_bits, llm);
+    return llm_fill_classes(q, NULL, method, own, llm);
 }
 
 /* One line of what was found; what is known goes into *f where that has nothing yet. */
 static void describe(const char *name, json_t *q, struct found *found)
 {
-    struct format *f = &found->format;
+    struct llm_format *f = &found->format;
     struct text *ret = found->lines;
-    struct format own = {0};
+    struct llm_format own = {0};
     struct text mixed;
     text_init(&mixed);
     take(q, &own);
@@ -328,7 +322,7 @@ static void add_setting(struct text *ret, const char *name, double value)
     if (value > 0) text_addf(ret, " --set %s=%s", name, text_number(buf, value));
 }
 
-static void add_nearest(const struct format *f, struct text *ret)
+static void add_nearest(const struct llm_format *f, struct text *ret)
 {
     if (f->weight_bits == 0 && f->kv_bits == 0) {
         text_add(ret, "no width was found in it: say weight_bits, weight_scale_bits, activation_bits and kv_bits yourself\n");
@@ -361,15 +355,17 @@ static void take_expert_type(struct llm_config *c, const struct found *found)
     const char *type = json_string_value(json_object_get(c->text, "expert_dtype"));
     const json_t *q = json_object_get(c->text, "quantization_config");
     const char *method = json_string_value(json_object_get(q, "quant_method"));
+    const struct llm_format experts = {4, 8.0 / 32, 8, 0};
     if (type && method && strcmp(type, "fp4") == 0 && strcmp(method, "fp8") == 0)
-        llm_fill_classes(NULL, NULL, "mxfp4", 4, 8.0 / 32, found->llm);
+        llm_fill_classes(NULL, NULL, "mxfp4", &experts, found->llm);
 }
 
 bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret)
 {
     static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
     struct found found = {.llm = llm, .is_exact = true, .lines = ret};
-    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) llm->formats.bits[i] = llm->formats.scale_bits[i] = (double)NAN;
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        llm->formats.bits[i] = llm->formats.scale_bits[i] = llm->formats.activation_bits[i] = (double)NAN;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         config_value(c, keys[i]); /* it is asked for */
         json_t *q = json_object_get(c->text, keys[i]);

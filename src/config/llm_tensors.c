@@ -145,6 +145,7 @@ static void set_bits(struct dse_llm *llm, const struct sums *s, const struct dse
             scale_bits > 0 && bits < USUAL_BITS; /* wide weights of a class, among narrow ones, can make it wide */
         llm->formats.bits[i] = is_usual ? (double)NAN : is_apart ? bits : bits + scale_bits;
         llm->formats.scale_bits[i] = is_apart ? scale_bits : (double)NAN;
+        if (!(llm->formats.bits[i] < USUAL_BITS)) llm->formats.activation_bits[i] = (double)NAN;
     }
 }
 

@@ -26,6 +26,7 @@ const struct dse_unit dse_units[] = {
     {"cycle", "_cycles", DSE_MEAN_STEP},
     {"Gop/s", "_gops", DSE_MEAN_TIME},
     {"Tflop/s", "_tflops", DSE_MEAN_TIME},
+    {"Top/s", "_tops", DSE_MEAN_TIME},
     {"tokens/J", "_per_j", DSE_MEAN_ENERGY},
     {"MHz", "_mhz", DSE_MEAN_BY_UNIT},
     {"%", "_percent", DSE_MEAN_TIME},

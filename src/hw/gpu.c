@@ -6,6 +6,15 @@ const struct dse_param dse_gpu_power_fields[] = {
     DSE_PARAM_END,
 };
 
+#define Q struct dse_gpu_peaks
+const struct dse_param dse_gpu_peak_fields[] = {
+    DSE_PARAM_F64(Q, fp8_tflops, "Tflop/s", 0.1, 1e6, "dense peak of the tensor cores, fp8 with fp32 accumulation", ""),
+    DSE_PARAM_F64(Q, fp4_tflops, "Tflop/s", 0.1, 1e6, "dense peak of the tensor cores, fp4 with fp32 accumulation", ""),
+    DSE_PARAM_F64(Q, int8_tops, "Top/s", 0.1, 1e6, "dense peak of the tensor cores, int8", ""),
+    DSE_PARAM_END,
+};
+#undef Q
+
 #define G struct dse_gpu_kernels
 const struct dse_param dse_gpu_kernel_fields[] = {
     DSE_PARAM_F64(G, kernel_stream_share, "", 0.01, 1, "share of the peak bandwidth that measured kernels reach", ""),
@@ -64,6 +73,7 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_PARAM_F64(struct dse_gpu, die_mm2, "mm2", 1, 5000, "area of the die, or of all dies", ""),
     DSE_PARAM_F64(struct dse_gpu, dram_pj_per_bit, "pJ/bit", 0.1, 100, "DRAM energy of moved data", ""),
     DSE_EMBED_OPTIONAL(struct dse_gpu, make, struct dse_memory_make, dse_memory_make_fields),
+    DSE_EMBED_OPTIONAL(struct dse_gpu, peaks, struct dse_gpu_peaks, dse_gpu_peak_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, power, struct dse_gpu_power, dse_gpu_power_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, kernels, struct dse_gpu_kernels, dse_gpu_kernel_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, link, struct dse_gpu_link, dse_gpu_link_fields),

@@ -103,6 +103,13 @@ int32_t dse_bound_of(double compute_s, double dram_s, double latency_s)
 const char *const dse_quality_names[] = {"exact", "rounded", "measured", "extended", "other-llm", "unknown", NULL};
 _Static_assert(sizeof dse_quality_names / sizeof *dse_quality_names == DSE_QUALITY_COUNT + 1, "every quality has a name");
 
+void dse_standing_wide(struct dse_standing *s, const struct dse_workload *w)
+{
+    if (dse_workload_narrows(w))
+        dse_standing_add(
+            s, "all activations have activation_bits: this model has no rate for the narrower ones of the format (format)");
+}
+
 int32_t dse_quality_of_exact(const struct dse_workload *w)
 {
     enum { FULL_BITS = 16 };

@@ -614,6 +614,7 @@ void point_stand(const struct toml_model *m, const void *params, struct dse_stan
     }
     const char *unknown = why_unmeasured(c);
     if (unknown) dse_standing_unknown(ret, unknown);
+    if (s.workload) dse_standing_wide(ret, s.workload);
     for (int i = 0; i < m->beyond.n; i++)
         if (number_of(c, m->beyond.list[i].equation, 0) != 0) dse_standing_add(ret, m->beyond.list[i].reason);
     put_back(c);

@@ -48,22 +48,30 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
     op->k = k;
     op->n = n;
     op->rows = (double)m;
+    op->weight_bits = op->activation_bits = 0;
     op->element_bytes = op->weight_bytes = op->held_bytes = op->kv_read_bytes = op->kv_write_bytes = op->ops = 0;
     op->exchange.devices = op->exchange.bytes = 0;
     return op;
 }
 
-static double element_bytes(const struct expansion *x, enum dse_op_role role)
+static void take_format(const struct expansion *x, struct dse_op *op)
 {
-    if (!x->by_class) return x->element_bytes;
-    return dse_held_bytes(dse_workload_held(x->w, x->llm, expand_roles[role].class));
+    const enum dse_weight_class class = expand_roles[op->role].class;
+    op->element_bytes = x->element_bytes;
+    op->weight_bits = (double)x->w->weight_bits;
+    op->activation_bits = x->activation_bits;
+    if (!x->by_class) return;
+    const struct dse_held held = dse_workload_held(x->w, x->llm, class);
+    op->element_bytes = dse_held_bytes(held);
+    op->weight_bits = held.bits;
+    op->activation_bits = dse_workload_activation_bits(x->w, x->llm, class);
 }
 
 struct dse_op *expand_linear(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n)
 {
     const double elements = (double)repeat * (double)k * (double)n;
     struct dse_op *op = expand_add(x, role, repeat, m, k, n);
-    op->element_bytes = element_bytes(x, role);
+    take_format(x, op);
     op->weight_bytes = op->held_bytes = elements * op->element_bytes;
     op->ops = DSE_OPS_PER_MAC * elements * (double)m;
     return op;
@@ -195,6 +203,7 @@ void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const
                           .tensor = dse_degree(w->tensor_parallel),
                           .stages = dse_degree(w->pipeline_parallel),
                           .by_class = !dse_formats_uniform(w->format),
+                          .activation_bits = dse_workload_activation_bits(w, w->llm, DSE_WEIGHTS_DENSE),
                           .element_bytes = ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE,
                           .kv_bytes = dse_kv_bits(w) / DSE_BITS_PER_BYTE};
     x.rows = x.sequences * x.queries + x.chunk;

@@ -36,6 +36,7 @@ struct expansion {
     int64_t tensor, stages;
     int64_t layers[DSE_LAYER_KINDS_MAX]; /* of this stage, of each kind of the LLM */
     bool by_class;                       /* formats differ from class to class; else all weights take element_bytes */
+    double activation_bits;              /* likewise, of what they are multiplied with */
     double element_bytes, kv_bytes;      /* of an element, with its share of scales */
     const struct dse_draw *draw;         /* NULL: experts are the mean */
     struct expand_drawn *drawn;          /* those that were asked for last */

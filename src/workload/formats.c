@@ -22,7 +22,9 @@ const char *const dse_weight_class_names[] = {
     }
 #define CLASS(name, class, what, without) \
     BITS(name "_bits", bits, class, 1, 32, "a weight of " what "; " without " without this key"), \
-        BITS(name "_scale_bits", scale_bits, class, 0, 16, "scales and zero points for such a weight")
+        BITS(name "_scale_bits", scale_bits, class, 0, 16, "scales and zero points for such a weight"), \
+        BITS(name "_activation_bits", activation_bits, class, 1, 32, \
+             "what such weights are multiplied with; activation_bits without")
 #define CLASSES(without) \
     CLASS("attention", DSE_WEIGHTS_ATTENTION, "attention", without), CLASS("indexer", DSE_WEIGHTS_INDEXER, "indexers", without), \
         CLASS("recurrent", DSE_WEIGHTS_RECURRENT, "recurrent layers", without), \
@@ -52,10 +54,16 @@ const char *class_bits_fault(const struct dse_class_bits *b)
     static _Thread_local char why[120];
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
         const char *name = dse_weight_class_names[i];
-        if (!(b->scale_bits[i] > 0) || (b->bits[i] > 0 && b->bits[i] < FULL_BITS)) continue;
-        snprintf(why, sizeof why,
-                 b->bits[i] > 0 ? "weights of 16 bits or more have no scales: %s_scale_bits = 0" : "%s_scale_bits needs %s_bits",
-                 name, name);
+        const bool narrow = b->bits[i] > 0 && b->bits[i]<FULL_BITS, scaled = b->scale_bits[i]> 0;
+        const bool few = b->activation_bits[i] > 0 && b->activation_bits[i] < FULL_BITS;
+        if (narrow || !(scaled || few)) continue;
+        const char *key = scaled ? "scale" : "activation";
+        if (!(b->bits[i] > 0))
+            snprintf(why, sizeof why, "%s_%s_bits needs %s_bits", name, key, name);
+        else if (scaled)
+            snprintf(why, sizeof why, "weights of 16 bits or more have no scales: %s_scale_bits = 0", name);
+        else
+            snprintf(why, sizeof why, "weights of 16 bits or more are multiplied with no fewer: %s_activation_bits", name);
         return why;
     }
     return NULL;
@@ -65,7 +73,7 @@ const char *dse_formats_check(const struct dse_formats *f)
 {
     static _Thread_local char why[120];
     for (int i = 0; i < DSE_WEIGHT_CLASSES && f->origin.released; i++) {
-        if (!(f->weights.bits[i] > 0 || f->weights.scale_bits[i] > 0)) continue;
+        if (!(f->weights.bits[i] > 0 || f->weights.scale_bits[i] > 0 || f->weights.activation_bits[i] > 0)) continue;
         snprintf(why, sizeof why, "released = \"yes\" takes all formats from the LLM: no %s_bits beside it",
                  dse_weight_class_names[i]);
         return why;
@@ -101,6 +109,29 @@ struct dse_held dse_workload_held(const struct dse_workload *w, const struct dse
     if (f && f->origin.released) return dse_llm_held(llm, class);
     if (!f || !(f->weights.bits[class] > 0)) return (struct dse_held){(double)w->weight_bits, w->weight_scale_bits};
     return (struct dse_held){f->weights.bits[class], f->weights.scale_bits[class] > 0 ? f->weights.scale_bits[class] : 0};
+}
+
+double dse_workload_activation_bits(const struct dse_workload *w, const struct dse_llm *llm, enum dse_weight_class class)
+{
+    enum { USUAL_BITS = 16 };
+    const struct dse_formats *f = w->format;
+    const double usual = w->activation_bits > 0 ? (double)w->activation_bits : USUAL_BITS;
+    if (class == DSE_WEIGHTS_HEAD && llm->embedding_tables == 1) class = DSE_WEIGHTS_TABLES;
+    const double own = !f ? 0 : f->origin.released ? llm->formats.activation_bits[class] : f->weights.activation_bits[class];
+    const double bits = own > 0 ? own : usual;
+    return dse_workload_held(w, llm, class).bits < USUAL_BITS ? bits : dse_max(USUAL_BITS, bits);
+}
+
+bool dse_workload_narrows(const struct dse_workload *w)
+{
+    enum { USUAL_BITS = 16 };
+    const double usual = w->activation_bits > 0 ? (double)w->activation_bits : USUAL_BITS;
+    struct dse_llm_counts n;
+    if (dse_formats_uniform(w->format)) return false;
+    dse_llm_count(w->llm, &n);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        if (n.matrices[i] > 0 && dse_workload_activation_bits(w, w->llm, (enum dse_weight_class)i) < usual) return true;
+    return false;
 }
 
 struct dse_weight_bits dse_workload_weight_bits(const struct dse_workload *w)

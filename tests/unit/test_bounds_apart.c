@@ -53,10 +53,9 @@ static void bounds__hold_under_every_setting_that_they_take_apart(void **state)
         {"veda", "kv_bits=4 kv_scale_bits=1 llm=llama3-8b"},
         {"flashdecoding", "kv_bits=4 kv_scale_bits=1 batch=16"},
         {"flashdecoding", "kv_bits=4 kv_scale_bits=1 batch=16 kernel_losses=measured llm=llama3-8b"},
-        {"flashdecoding",
-         "engine=vllm-0.14 gpu=h100 activation_bits=8 tensor_tflops=1979 format=fp8-blocks llm=llama3.1-8b batch=64"},
-        {"flashdecoding", "engine=vllm-0.14 gpu=h100 activation_bits=8 tensor_tflops=1979 format=checkpoint llm=gpt-oss-20b"},
-        {"flashdecoding", "engine=vllm-0.14 gpu=h100 activation_bits=8 tensor_tflops=1979 quantizing=kernel phase=prefill"},
+        {"flashdecoding", "engine=vllm-0.14 gpu=h100 activation_bits=8 format=fp8-blocks llm=llama3.1-8b batch=64"},
+        {"flashdecoding", "engine=vllm-0.14 gpu=h100 activation_bits=8 format=checkpoint llm=gpt-oss-20b"},
+        {"flashdecoding", "engine=vllm-0.14 gpu=h100 activation_bits=8 quantizing=kernel phase=prefill"},
         {"flashdecoding", "dataflow=static gpu=h100 weight_bits=32 format=int4-linears llm=llama3.1-8b batch=512"},
         {"ane", "kv_bits=4 kv_scale_bits=1"},
     };

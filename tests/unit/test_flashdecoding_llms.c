@@ -63,7 +63,7 @@ static void operands__are_both_narrow_or_both_wide(void **state)
 {
     (void)state;
     static const char wide[] = "engine=vllm-0.14 gpu=h100 phase=prefill context=8192 llm=gpt-oss-20b format=mxfp4-experts";
-    char *text = xasprintf("%s activation_bits=8 tensor_tflops=1979", wide);
+    char *text = xasprintf("%s activation_bits=8", wide);
     const struct fd_params p = point(wide), q = point(text);
     const struct dse_breakdown a = parts_of(&p), b = parts_of(&q);
     static const char *const same[] = {"qkv_projection", "output_projection", "router", "lm_head"};
@@ -71,6 +71,81 @@ static void operands__are_both_narrow_or_both_wide(void **state)
         assert_near(part_seconds(&b, same[i]), part_seconds(&a, same[i]), 1e-12);
     assert_true(part_seconds(&b, "experts_up") < 0.8 * part_seconds(&a, "experts_up"));
     free(text);
+}
+
+static void assert_between(double low, double v, double high)
+{
+    if (!(low <= v && v <= high)) fail_msg("%g is not between %g and %g", v, low, high);
+}
+
+static double ops_of(const struct fd_params *p)
+{
+    const struct fd_machine m = machine(p);
+    struct fd_step s;
+    fd_step_init(&s, &m, NULL);
+    return fd_step_ops(&s);
+}
+
+/* A GEMM of 8 bits runs at the fp8 peak, with half the energy an operation; attention stays as it is (E26, E28). */
+static void narrow__gemms_run_at_the_peak_of_their_format(void **state)
+{
+    (void)state;
+    static const char wide[] = "engine=vllm-0.14 gpu=h100 llm=llama2-70b phase=prefill context=4096 capacity_gib=1000 "
+                               "gemm_narrow_share=1 gemm_reach_bytes=4096";
+    char *half = xasprintf("%s weight_bits=8", wide), *eight = xasprintf("%s weight_bits=8 activation_bits=8", wide),
+         *fast = xasprintf("%s weight_bits=8 activation_bits=8 fp8_tflops=3957.8", wide);
+    const struct fd_params p = point(wide), q = point(half), r = point(eight), s = point(fast);
+    const struct dse_breakdown a = parts_of(&p), b = parts_of(&q), c = parts_of(&r), d = parts_of(&s);
+    const double up = part_seconds(&a, "ffn_up");
+    assert_near(part_seconds(&b, "ffn_up"), up, 0.02); /* they are computed in 16 bits, whatever they are stored in */
+    assert_between(0.45 * up, part_seconds(&c, "ffn_up"), 0.6 * up);
+    assert_true(part_seconds(&d, "ffn_up") < 0.7 * part_seconds(&c, "ffn_up"));
+    assert_near(part_seconds(&c, "attention"), part_seconds(&a, "attention"), 1e-12);
+    assert_near(ops_of(&q), ops_of(&p), 1e-12);
+    assert_between(0.5 * ops_of(&p), ops_of(&r), 0.55 * ops_of(&p)); /* they are what the energy is charged for */
+    free(half);
+    free(eight);
+    free(fast);
+}
+
+/* What the tensor cores do not have is refused where it was asked for, and computed in 16 bits where the format would have it. */
+static void narrow__numbers_without_a_peak_are_refused_or_wide(void **state)
+{
+    (void)state;
+    static const char same[] = "engine=vllm-0.14 gpu=a100-80gb llm=llama3.1-8b phase=prefill context=2048 ";
+    static const struct {
+        const char *settings, *why;
+    } cases[] = {
+        {"weight_bits=8 activation_bits=8", "no peak of fp8: give fp8_tflops, or narrow_numbers = integer"},
+        {"weight_bits=8 activation_bits=8 narrow_numbers=integer", NULL},
+        {"activation_bits=4 weight_bits=4 narrow_numbers=integer", "integers of 4 bits are not computed in"},
+        {"weight_bits=8 activation_bits=8 fp8_tflops=500", NULL},
+        {"activation_bits=4 weight_bits=4 fp8_tflops=500", "no peak of fp4: give fp4_tflops"},
+        {"activation_bits=8 fp8_tflops=500 weight_bits=4", NULL},
+        {"activation_bits=8 weight_bits=16", NULL},
+        {"weight_bits=8 activation_bits=8 narrow_numbers=integer tensor_tflops=624", "tensor_tflops is the peak of 16 bits"},
+        {"weight_bits=8 activation_bits=8 narrow_numbers=integer tensor_tflops=624 int8_tops=1248", NULL},
+        {"format=fp8-blocks", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = xasprintf("%s%s", same, cases[i].settings);
+        const struct fd_params p = point(text);
+        const char *why = refusal(&p);
+        if (cases[i].why ? !why || !strstr(why, cases[i].why) : why != NULL) fail_msg("%s: %s", text, why ? why : "accepted");
+        free(text);
+    }
+    char *blocks = xasprintf("%sformat=fp8-blocks", same);
+    const struct fd_params p = point(blocks), q = point("engine=vllm-0.14 gpu=h100 llm=llama3.1-8b format=fp8-blocks");
+    struct dse_standing a100 = {0}, h100 = {0};
+    dse_model_flashdecoding.stand(&p, &a100);
+    dse_model_flashdecoding.stand(&q, &h100);
+    assert_non_null(strstr(a100.beyond[a100.n_beyond - 1], "have 16 bits here"));
+    assert_non_null(strstr(h100.beyond[h100.n_beyond - 1], "the loss from activations below 16 bits"));
+    const struct fd_machine m = machine(&p), n = machine(&q);
+    const struct fd_operands of = fd_operands_of_class(&p, DSE_WEIGHTS_DENSE), in = fd_operands_of_class(&q, DSE_WEIGHTS_DENSE);
+    assert_true(of.activation_bits == 16 && fd_format_of(&of) == FD_BITS_16 && m.held.activation_bits == 16);
+    assert_true(in.activation_bits == 8 && fd_format_of(&in) == FD_BITS_8 && n.held.activation_bits == 16);
+    free(blocks);
 }
 
 /* Where the cache is cold and activations stay in the last-level cache, decode moves what the operators do. */
@@ -213,6 +288,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense__llms_are_the_same_both_ways),
         cmocka_unit_test(operands__are_both_narrow_or_both_wide),
+        cmocka_unit_test(narrow__gemms_run_at_the_peak_of_their_format),
+        cmocka_unit_test(narrow__numbers_without_a_peak_are_refused_or_wide),
         cmocka_unit_test(decode__moves_the_bytes_of_the_operators),
         cmocka_unit_test(experts__of_measured_kernels_are_those_of_the_equations),
         cmocka_unit_test(latents__of_measured_kernels_are_those_of_the_equations),

@@ -269,6 +269,11 @@ static void formats__that_contradict_themselves_are_refused(void **state)
     assert_string_equal(dse_formats_check(&f), "dense_scale_bits needs dense_bits");
     f.weights.bits[DSE_WEIGHTS_DENSE] = 16;
     assert_string_equal(dse_formats_check(&f), "weights of 16 bits or more have no scales: dense_scale_bits = 0");
+    f.weights.scale_bits[DSE_WEIGHTS_DENSE] = 0;
+    f.weights.activation_bits[DSE_WEIGHTS_DENSE] = 8;
+    assert_string_equal(dse_formats_check(&f), "weights of 16 bits or more are multiplied with no fewer: dense_activation_bits");
+    f.weights.bits[DSE_WEIGHTS_DENSE] = 0;
+    assert_string_equal(dse_formats_check(&f), "dense_activation_bits needs dense_bits");
     f.weights.bits[DSE_WEIGHTS_DENSE] = 4;
     assert_null(dse_formats_check(&f));
     assert_false(dse_formats_uniform(&f));

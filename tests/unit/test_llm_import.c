@@ -457,6 +457,7 @@ static void formats__of_hf_quant_config_are_read_beside_the_configuration(void *
     must(&a, "beside");
     says("beside", a.said.formats.s, "hf_quant_config.json: NVFP4, weights of 4 bits in groups of 16");
     says("beside", a.said.formats.s, "--set weight_bits=4 --set weight_scale_bits=0.5 --set activation_bits=4 --set kv_bits=8");
+    assert_true(a.llm.formats.activation_bits[DSE_WEIGHTS_DENSE] == 4 && isnan(a.llm.formats.activation_bits[DSE_WEIGHTS_HEAD]));
     release(&a);
     scratch_write(dir, "hf_quant_config.json",
                   "{\"quantization\": {\"quant_algo\": \"MIXED_PRECISION\", \"kv_cache_quant_algo\": null, \"quantized_layers\": {"

@@ -1,0 +1,131 @@
+/* Formats of operands: what a GEMM computes in, and how fast and with what energy the tensor cores do. */
+#include "flashdecoding.h"
+
+#include <dse/num.h>
+#include <dse/units.h>
+
+/* An eight-bit unit takes numbers of 5 to 8 bits. */
+enum fd_format fd_format_of(const struct fd_operands *of)
+{
+    enum { EIGHT = 8, FOUR = 4 };
+    const double wider = dse_max(of->weight_bits, of->activation_bits);
+    return wider > EIGHT ? FD_BITS_16 : wider > FOUR ? FD_BITS_8 : FD_BITS_4;
+}
+
+static struct fd_operands operands(const struct fd_params *p, struct dse_held held, double activation_bits)
+{
+    struct fd_operands ret = {dse_held_bytes(held), held.bits, activation_bits};
+    const bool is_asked = activation_bits == (double)p->workload.activation_bits; /* fd_formats_check refuses what cannot be */
+    const bool is_had = p->dataflow == FD_BY_VENDOR && (is_asked || fd_peak_tflops(p, fd_format_of(&ret)) > 0);
+    if (held.bits >= FD_WIDE_BITS || !is_had) ret.activation_bits = dse_max(FD_WIDE_BITS, activation_bits);
+    return ret;
+}
+
+struct fd_operands fd_operands_uniform(const struct fd_params *p)
+{
+    const struct dse_workload *w = &p->workload;
+    return operands(p, (struct dse_held){(double)w->weight_bits, w->weight_scale_bits}, (double)w->activation_bits);
+}
+
+struct fd_operands fd_operands_of_class(const struct fd_params *p, enum dse_weight_class class)
+{
+    const struct dse_workload *w = &p->workload;
+    return operands(p, dse_workload_held(w, w->llm, class), dse_workload_activation_bits(w, w->llm, class));
+}
+
+struct fd_operands fd_operands_of(const struct fd_params *p, const struct dse_op *op)
+{
+    struct fd_operands ret = operands(p, (struct dse_held){op->weight_bits, 0}, op->activation_bits);
+    ret.weight_bytes = op->element_bytes;
+    return ret;
+}
+
+static double narrow_peak(const struct dse_gpu_peaks *of, int32_t numbers, enum fd_format format)
+{
+    if (numbers == FD_INTEGERS) return format == FD_BITS_8 ? of->int8_tops : 0;
+    return format == FD_BITS_8 ? of->fp8_tflops : of->fp4_tflops;
+}
+
+double fd_peak_tflops(const struct fd_params *p, enum fd_format format)
+{
+    return format == FD_BITS_16 ? p->tensor_tflops : narrow_peak(&p->peaks, p->narrow_numbers, format);
+}
+
+double fd_op_share(const struct fd_params *p, enum fd_format format)
+{
+    const double peak = fd_peak_tflops(p, format);
+    return peak > 0 ? p->tensor_tflops / peak : 1;
+}
+
+static const char *refused(const struct fd_params *p, const struct fd_operands *of)
+{
+    static const char *const no_peak[2][FD_FORMATS] = {
+        {NULL, "the gpu's entry has no peak of fp8: give fp8_tflops, or narrow_numbers = integer, or activation_bits = 16",
+         "the gpu's entry has no peak of fp4: give fp4_tflops, or activation_bits of 8 or 16"},
+        {NULL, "the gpu's entry has no peak of int8: give int8_tops, or activation_bits = 16",
+         "integers of 4 bits are not computed in: activation_bits of 8 or 16"}};
+    const enum fd_format format = fd_format_of(of);
+    if (format == FD_BITS_16) return NULL;
+    const double peak = fd_peak_tflops(p, format);
+    if (!(peak > 0)) return no_peak[p->narrow_numbers][format];
+    if (p->tensor_tflops != p->gpu->tensor_tflops && peak == narrow_peak(&p->gpu->peaks, p->narrow_numbers, format))
+        return "tensor_tflops is the peak of 16 bits, and another than the gpu's: give that of narrow numbers, too (fp8_tflops, "
+               "fp4_tflops, int8_tops)";
+    return NULL;
+}
+
+const char *fd_formats_check(const struct fd_params *p)
+{
+    const struct dse_workload *w = &p->workload;
+    struct dse_llm_counts n;
+    dse_llm_count(w->llm, &n);
+    const struct fd_operands uniform = fd_operands_uniform(p);
+    const char *why = dse_formats_complete(w->format) ? NULL : refused(p, &uniform);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES && !why; i++) {
+        const struct fd_operands of = fd_operands_of_class(p, (enum dse_weight_class)i);
+        if (n.matrices[i] > 0) why = refused(p, &of);
+    }
+    return why;
+}
+
+void fd_formats_stand(const struct fd_params *p, struct dse_standing *ret)
+{
+    const struct dse_workload *w = &p->workload;
+    bool is_narrow = false, is_widened = false;
+    struct dse_llm_counts n;
+    dse_llm_count(w->llm, &n);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
+        const enum dse_weight_class class = (enum dse_weight_class)i;
+        const struct fd_operands of = fd_operands_of_class(p, class);
+        is_narrow |= n.matrices[i] > 0 && of.activation_bits < FD_WIDE_BITS;
+        is_widened |= n.matrices[i] > 0 && dse_workload_activation_bits(w, w->llm, class) < of.activation_bits;
+    }
+    if (is_narrow || w->activation_bits < FD_WIDE_BITS)
+        dse_standing_add(ret, "the loss from activations below 16 bits is not modelled (activation_bits, format)");
+    if (is_widened)
+        dse_standing_add(ret,
+                         "the format's narrow activations have 16 bits here: the gpu has no peak of them, or the engine no such "
+                         "kernels (gpu, dataflow)");
+}
+
+void fd_machine_set(struct fd_machine *m, const struct fd_operands *of)
+{
+    struct fd_vendor_rates *v = &m->vendor;
+    const enum fd_format format = fd_format_of(of);
+    m->held = *of;
+    m->weight_bytes = of->weight_bytes;
+    v->activation_bytes = of->activation_bits / DSE_BITS_PER_BYTE;
+    v->sm_ops = v->format_ops[format];
+    v->quantizing = of->activation_bits < FD_WIDE_BITS ? v->narrowing : FD_QUANTIZED;
+    fd_vendor_tiles(m);
+}
+
+const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own)
+{
+    const struct fd_operands *of = g->operands.weight_bytes > 0 ? &g->operands : &m->uniform, *is = &m->held;
+    if (of->weight_bytes == is->weight_bytes && of->weight_bits == is->weight_bits && of->activation_bits == is->activation_bits)
+        return m;
+    *own = *m;
+    fd_machine_set(own, of);
+    return own;
+}
