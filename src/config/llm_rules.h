@@ -62,6 +62,15 @@ void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m);
 void llm_fill_nemotron_nas(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gemma4(struct llm_config *c, struct dse_llm *m);
 
+/* Experts beside grouped-query attention (llm_expert_rules.c). */
+void llm_fill_mixtral(struct llm_config *c, struct dse_llm *m);
+void llm_fill_qwen3_moe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_qwen2_moe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_llama4(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gpt_oss(struct llm_config *c, struct dse_llm *m);
+void llm_fill_glm4_moe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_minimax_m2(struct llm_config *c, struct dse_llm *m);
+
 /* From before Llama (llm_classic_rules.c). */
 void llm_fill_gpt2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gpt_bigcode(struct llm_config *c, struct dse_llm *m);
