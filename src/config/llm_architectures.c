@@ -86,7 +86,7 @@ static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
 #define KEYS_OF_QWEN "attention_bias qkv_bias no_bias=true "
 #define KEYS_OF_EXPERTS LLM_KEYS_EXPERTS NO_WINDOWS "moe_layer_freq=1 decoder_sparse_step=1 mlp_only_layers=[] mlp_bias=false "
 #define KEYS_OF_QWEN_EXPERTS \
-    KEYS_OF_EXPERTS "qkv_bias=false shared_expert_intermediate_size=0 use_qk_norm=true num_nextn_predict_layers=0 "
+    KEYS_OF_EXPERTS "output_gate_type qkv_bias=false shared_expert_intermediate_size=0 use_qk_norm=true num_nextn_predict_layers=0 "
 #define KEYS_OF_GRANITE \
     "embedding_multiplier logits_scaling residual_multiplier attention_multiplier normalization_function=rmsnorm "
 #define KEYS_OF_GEMMA "query_pre_attn_scalar sliding_window_size sliding_window_pattern _sliding_window_pattern mlp_bias=false "
@@ -116,6 +116,15 @@ static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
     "add_classification_head=false attention_head_dim class_num dense_list im_end_id im_newline_id im_start_id mask_init_id " \
     "norm_type=rms org_vocab_size pad_id eod_token_id pool_type text_end_id text_start_id use_rotary_pos_emb sep_token_id "
 #define NAMES_OF_GPT2 "hidden_size=n_embd num_hidden_layers=n_layer num_attention_heads=n_head max_position_embeddings=n_positions "
+#define KEYS_OF_ARCTIC \
+    "moe_eval_capacity_factor moe_train_capacity_factor moe_min_capacity moe_token_dropping enable_expert_tensor_parallelism " \
+    "moe_layer_frequency "
+#define KEYS_OF_GROK \
+    "attn_output_multiplier embedding_multiplier_scale output_multiplier_scale max_attn_value router_logit_softcapping " \
+    "attn_temperature_len sliding_window_size=-1 global_attn_every_n=1 scaling_factor extrapolation_factor attn_factor " \
+    "beta_fast beta_slow "
+#define KEYS_OF_AFMOE "load_balance_coeff mup_enabled num_limited_groups route_norm route_scale score_func use_grouped_mm "
+#define KEYS_OF_MINICPM "scale_emb scale_depth dim_model_base mup_denominator "
 #define KEYS_OF_GPT2 "n_ctx scale_attn_weights layer_norm_epsilon attention_softmax_in_fp32 "
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------ */
@@ -164,8 +173,11 @@ static const struct architecture architectures[] = {
     {{"granite"}, llm_fill_granite, {.context = 2048}, KEYS_OF_GRANITE NO_WINDOWS},
     {{"smollm3"}, llm_fill_smollm3, {.tied = true, .context = 32768, .kv_heads = 4}, "no_rope_layer_interval "},
     {{"seed_oss"}, llm_fill_seed_oss, {.context = 524288, .kv_heads = 8, .head_dim = 128}, ""},
-    {{"glm4"}, llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
-    {{"exaone4", "exaone4_5", "exaone4_5_text"}, llm_fill_exaone4, {.context = 2048}, "max_window_layers reorder_qk_norm "},
+    {{"glm4", "glm"}, llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
+    {{"exaone4", "exaone4_5", "exaone4_5_text"},
+     llm_fill_exaone4,
+     {.context = 2048},
+     "max_window_layers reorder_qk_norm _num_mtp_layers mtp_share_layers "},
     {{"ernie4_5"}, llm_fill_ernie, {.tied = true, .context = 131072, .kv_heads = 2, .head_dim = 128}, KEYS_OF_ERNIE},
     {{"gemma2"}, fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}, KEYS_OF_GEMMA},
     {{"gemma3_text", "gemma3"},
@@ -206,7 +218,9 @@ static const struct architecture architectures[] = {
      {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16},
      KEYS_OF_QWEN_EXPERTS},
     {{"deepseek_v2"}, llm_fill_latent, {.context = 2048}, KEYS_OF_LATENT},
-    {{"deepseek_v3", "kimi_k2"}, llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
+    {{"deepseek_v3", "kimi_k2", "kimi_k25"}, llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
+    {{"mistral4"}, llm_fill_latent, {.context = 1048576}, KEYS_OF_LATENT},
+    {{"minicpm3"}, llm_fill_latent, {.tied = true, .context = 32768}, KEYS_OF_MINICPM},
     {{"deepseek_v32", "glm4_moe_lite", "glm_moe_dsa"}, llm_fill_latent, {0}, KEYS_OF_LATENT},
     {{"deepseek_v4"},
      llm_fill_deepseek_v4,
@@ -217,6 +231,24 @@ static const struct architecture architectures[] = {
      llm_fill_llama4,
      {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40},
      LLM_KEYS_EXPERTS "floor_scale attn_temperature_tuning for_llm_compressor no_rope_layer_interval interleave_moe_layer_step "},
+    {{"apertus"}, llm_fill_gateless, {.context = 65536}, "qk_norm=true post_norm=false "},
+    {{"arcee"}, llm_fill_gateless, {.context = 4096}, ""},
+    {{"helium"}, fill_llama, {.context = 4096, .head_dim = 128}, ""},
+    {{"baichuan"}, llm_fill_plain, {.context = 4096}, "", "max_position_embeddings=model_max_length "},
+    {{"exaone"}, llm_fill_plain, {.context = 2048}, "", "num_hidden_layers=num_layers "},
+    {{"minicpm"}, llm_fill_minicpm, {.tied = true, .context = 2048}, KEYS_OF_MINICPM},
+    {{"internlm"}, llm_fill_internlm_1, {.context = 2048}, "rotary "},
+    {{"qwen"},
+     llm_fill_qwen,
+     {.context = 8192},
+     "no_bias=true onnx_safe use_cache_kernel use_cache_quantization ",
+     "head_dim=kv_channels "},
+    {{"gptj", "codegen"}, llm_fill_gptj, {.context = 2048}, KEYS_OF_GPT2 "rotary=true ", NAMES_OF_GPT2},
+    {{"gpt_neo"},
+     llm_fill_gpt_neo,
+     {.tied = true, .context = 2048},
+     KEYS_OF_GPT2 "attention_types ",
+     "num_hidden_layers=num_layers num_attention_heads=num_heads "},
     {{"gpt2"}, llm_fill_gpt2, {.tied = true, .context = 1024}, KEYS_OF_GPT2, NAMES_OF_GPT2},
     {{"gpt_bigcode"},
      llm_fill_gpt_bigcode,
@@ -238,7 +270,7 @@ static const struct architecture architectures[] = {
      "emb_pdrop resid_pdrop learned_pos_emb attn_bias_type init_config norm_type logit_scale verbose ffn_config "
      "embedding_fraction tokenizer_name ",
      "hidden_size=d_model num_hidden_layers=n_layers num_attention_heads=n_heads max_position_embeddings=max_seq_len "},
-    {{"phi"}, llm_fill_phi, {.context = 2048}, ""},
+    {{"phi"}, llm_fill_phi, {.context = 2048}, "attention_bias "},
     {{"phimoe"}, llm_fill_phimoe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "input_jitter_noise "},
     {{"gpt_neox"}, llm_fill_gpt_neox, {.context = 2048}, "classifier_dropout "},
     {{"falcon"},
@@ -253,6 +285,22 @@ static const struct architecture architectures[] = {
     {{"bailing_moe", "bailing_moe_v2"}, llm_fill_bailing, {.context = 16384}, KEYS_OF_BAILING},
     {{"dots1"}, llm_fill_dots1, {.context = 2048}, KEYS_OF_EXPERTS "sliding_window "},
     {{"ernie4_5_moe"}, llm_fill_ernie_moe, {.tied = true, .context = 131072, .kv_heads = 4}, KEYS_OF_EXPERTS KEYS_OF_ERNIE},
+    {{"solar_open"},
+     llm_fill_solar_open,
+     {.context = 131072, .kv_heads = 8, .head_dim = 128},
+     KEYS_OF_EXPERTS "first_k_dense_replace intermediate_size "},
+    {{"deepseek"}, llm_fill_deepseek, {.context = 2048}, KEYS_OF_EXPERTS},
+    {{"dbrx"},
+     llm_fill_dbrx,
+     {.context = 2048},
+     KEYS_OF_EXPERTS,
+     "hidden_size=d_model num_hidden_layers=n_layers num_attention_heads=n_heads max_position_embeddings=max_seq_len "},
+    {{"arctic"}, llm_fill_arctic, {.context = 4096}, KEYS_OF_EXPERTS KEYS_OF_ARCTIC},
+    {{"grok-1"}, llm_fill_grok, {.tied = true, .context = 4096}, KEYS_OF_EXPERTS KEYS_OF_GROK},
+    /* Grok 2's file */
+    {{"git"}, llm_fill_grok, {.context = 131072}, KEYS_OF_EXPERTS KEYS_OF_GROK},
+    {{"exaone_moe"}, llm_fill_exaone_moe, {.context = 2048}, KEYS_OF_EXPERTS "max_window_layers _num_mtp_layers mtp_share_layers "},
+    {{"afmoe"}, llm_fill_afmoe, {.context = 16384, .head_dim = 128}, KEYS_OF_EXPERTS KEYS_OF_AFMOE},
     {{"minimax_m2"}, llm_fill_minimax_m2, {.kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
     {{"minimax_text_01", "minimax_m1"}, llm_fill_minimax_text, {.kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
     {{"minimax"}, llm_fill_minimax_text, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
@@ -275,8 +323,8 @@ static const struct architecture architectures[] = {
     {{"minimax_m3", "minimax_m3_text", "minimax_m3_vl"},
      llm_fill_minimax_m3,
      {.context = 1048576, .kv_heads = 4, .head_dim = 128},
-     KEYS_OF_EXPERTS
-     "use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks mtp_transformer_layers "},
+     KEYS_OF_EXPERTS "num_reward_heads=0 use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks "
+                     "mtp_transformer_layers "},
     {{"kimi_linear"},
      llm_fill_kimi_linear,
      {.context = 1048576},
@@ -312,7 +360,7 @@ static const struct architecture architectures[] = {
     {{"laguna"},
      llm_fill_laguna,
      {.context = 131072, .kv_heads = 8, .head_dim = 128},
-     KEYS_OF_EXPERTS "gating moe_apply_router_weight_on_input=false moe_routed_scaling_factor moe_router_logit_softcapping "},
+     KEYS_OF_EXPERTS "moe_apply_router_weight_on_input=false moe_routed_scaling_factor moe_router_logit_softcapping "},
     {{"step3p5", "step3p7", "step3p7_text"},
      llm_fill_step3,
      {.context = 128000, .kv_heads = 8, .head_dim = 128, .layers = 45, .hidden = 4096, .vocab = 128815, .ffn = 11264, .heads = 64},
@@ -338,6 +386,11 @@ static const struct architecture architectures[] = {
      {.tied = true, .context = 128000, .kv_heads = 8},
      KEYS_OF_EXPERTS "conv_dim full_attn_idxs tie_embedding theta block_auto_adjust_ff_dim "},
     {{"nemotron-nas"}, llm_fill_nemotron_nas, {.context = 2048}, "num_key_value_heads_per_layer "},
+    {{"mamba", "falcon_mamba"},
+     llm_fill_mamba,
+     {.tied = true, .context = 1048576},
+     LLM_KEYS_STATES "d_inner d_model n_layer pad_vocab_size_multiple ssm_cfg "},
+    {{"bamba"}, llm_fill_bamba, {.context = 262144, .kv_heads = 8}, LLM_KEYS_STATES "attn_rotary_emb "},
     {{"mamba2"}, llm_fill_mamba2, {.context = 1048576}, KEYS_OF_MAMBA},
     {{"nemotron_h"}, llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8, .head_dim = 128}, KEYS_OF_NEMOTRON},
     {{"granitemoehybrid"}, llm_fill_granite_hybrid, {.context = 2048}, KEYS_OF_EXPERTS LLM_KEYS_STATES KEYS_OF_GRANITE},

@@ -27,6 +27,28 @@ void llm_fill_gpt2(struct llm_config *c, struct dse_llm *m)
     m->details.positions = m->max_context;
 }
 
+/* GPT-J and CodeGen: attention without biases beside the network, behind one norm; no learned positions. */
+void llm_fill_gptj(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "n_inner");
+    m->details.network_bias = m->details.norm_bias = m->details.shared_norm = m->details.head_bias = 1;
+}
+
+/* GPT-Neo: as GPT-2, but for queries, keys and values without biases, and a window in the layers that attention_layers says. */
+void llm_fill_gpt_neo(struct llm_config *c, struct dse_llm *m)
+{
+    static const struct llm_layer_word words[] = {{"global", DSE_FULL}, {"local", DSE_WINDOW}, {NULL, DSE_FULL}};
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "intermediate_size");
+    take_all_biases(m, true, true);
+    m->details.qkv_bias = 0;
+    m->details.positions = m->max_context;
+    m->attention_window = config_whole_or(c, "window_size", 256);
+    if (!llm_take_layer_types(c, m, "attention_layers", words))
+        config_error(c, "attention_layers", "there is no attention_layers, which says which layers have a window");
+}
+
 /* StarCoder: one head of keys and values for all. */
 void llm_fill_gpt_bigcode(struct llm_config *c, struct dse_llm *m)
 {
@@ -145,8 +167,7 @@ void llm_fill_stablelm(struct llm_config *c, struct dse_llm *m)
     m->details.qkv_bias = config_flag(c, "use_qkv_bias", false);
     m->details.norm_bias = 1;
     m->details.shared_norm = config_flag(c, "use_parallel_residual", false);
-    if (config_flag(c, "qk_layernorm", false))
-        config_cannot(c, "qk_layernorm", NULL, "qk_layernorm: norms of queries and keys by head are not counted");
+    if (config_flag(c, "qk_layernorm", false)) m->details.qk_norm = DSE_QK_NORM_FULL; /* each head has weights of its own */
 }
 
 /* ChatGLM and GLM-4 in their own code: the vocabulary is padded. */

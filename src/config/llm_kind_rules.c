@@ -121,6 +121,18 @@ static int32_t laguna_gate(struct llm_config *c)
     return gate < 0 ? DSE_NO_GATE : gate;
 }
 
+static void take_laguna_experts(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
+    m->moe.shared_ffn = config_whole_or(c, "shared_expert_intermediate_size", 512);
+    m->moe.router_bias = 1;
+    if (config_has(c, "mlp_only_layers") && !config_has(c, "mlp_layer_types"))
+        llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
+    else
+        llm_take_dense_first(c, m, 1);
+    llm_take_dense(c, m, "intermediate_size");
+}
+
 /* Laguna: num_attention_heads_per_layer has the query heads of each layer, which gate what they give. */
 void llm_fill_laguna(struct llm_config *c, struct dse_llm *m)
 {
@@ -134,14 +146,7 @@ void llm_fill_laguna(struct llm_config *c, struct dse_llm *m)
     llm_take_biases(c, m, false);
     m->details.qk_norm = DSE_QK_NORM_HEAD;
     m->details.output_gate = laguna_gate(c);
-    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
-    m->moe.shared_ffn = config_whole_or(c, "shared_expert_intermediate_size", 512);
-    m->moe.router_bias = 1;
-    if (config_has(c, "mlp_only_layers") && !config_has(c, "mlp_layer_types"))
-        llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
-    else
-        llm_take_dense_first(c, m, 1);
-    llm_take_dense(c, m, "intermediate_size");
+    take_laguna_experts(c, m);
     m->attention_window = config_whole_or(c, "sliding_window", 512);
     if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words))
         m->attention = (struct dse_pattern){.n = 1, .at = {DSE_FULL}};
