@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODEL_TYPES = 4 };
+enum { MODEL_TYPES = 6 };
 
 struct architecture {
     const char *model_types[MODEL_TYPES]; /* with the same keys: a text model, and what wraps it */
@@ -146,7 +146,7 @@ static const struct architecture architectures[] = {
      fill_qwen2,
      {.context = 32768, .kv_heads = 32, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
      KEYS_OF_QWEN},
-    {{"qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"},
+    {{"qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text", "qwen2_5_omni_text"},
      fill_qwen2,
      {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64},
      KEYS_OF_QWEN},
@@ -163,17 +163,17 @@ static const struct architecture architectures[] = {
      {.context = 128000, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
      KEYS_OF_QWEN},
     {{"mimo"}, fill_mimo, {.context = 32768}, KEYS_OF_QWEN},
-    {{"phi3"},
+    {{"phi3", "phi3_v", "phi4mm"},
      fill_mistral,
      {.context = 4096, .layers = 32, .hidden = 3072, .vocab = 32064, .ffn = 8192, .heads = 32},
-     NO_WINDOWS "full_attn_mod=1 lm_head_bias=false interpolate_factor "},
+     NO_WINDOWS "full_attn_mod=1 lm_head_bias=false interpolate_factor embd_layer "},
     {{"gemma"}, llm_fill_gemma, {.tied = true, .context = 8192, .head_dim = 256}, KEYS_OF_GEMMA},
     {{"olmo2"}, llm_fill_olmo2, {.context = 2048}, "clip_qkv "},
     {{"olmo3"}, llm_fill_olmo3, {.context = 65536}, "clip_qkv "},
     {{"granite"}, llm_fill_granite, {.context = 2048}, KEYS_OF_GRANITE NO_WINDOWS},
     {{"smollm3"}, llm_fill_smollm3, {.tied = true, .context = 32768, .kv_heads = 4}, "no_rope_layer_interval "},
     {{"seed_oss"}, llm_fill_seed_oss, {.context = 524288, .kv_heads = 8, .head_dim = 128}, ""},
-    {{"glm4", "glm"}, llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
+    {{"glm4", "glm", "glm4v", "glm4v_text"}, llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
     {{"exaone4", "exaone4_5", "exaone4_5_text"},
      llm_fill_exaone4,
      {.context = 2048},
@@ -195,7 +195,7 @@ static const struct architecture architectures[] = {
     {{"mimo_v2_flash", "mimo_v2"},
      llm_fill_mimo_v2,
      {.context = 262144, .kv_heads = 4, .head_dim = 192, .ffn = 16384},
-     KEYS_OF_EXPERTS "attention_value_scale hybrid_block_size attention_chunk_size use_qk_norm=false "},
+     KEYS_OF_EXPERTS "attention_value_scale attention_projection_layout hybrid_block_size attention_chunk_size use_qk_norm=false "},
     {{"gemma4_text", "gemma4"},
      llm_fill_gemma4,
      {.tied = true,
@@ -213,11 +213,11 @@ static const struct architecture architectures[] = {
      llm_fill_qwen3_moe,
      {.context = 32768, .kv_heads = 4, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 6144, .heads = 32},
      KEYS_OF_QWEN_EXPERTS},
-    {{"qwen3_vl_moe", "qwen3_vl_moe_text"},
+    {{"qwen3_vl_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text"},
      llm_fill_qwen3_moe,
      {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16},
      KEYS_OF_QWEN_EXPERTS},
-    {{"deepseek_v2"}, llm_fill_latent, {.context = 2048}, KEYS_OF_LATENT},
+    {{"deepseek_v2"}, llm_fill_latent, {.context = 2048}, KEYS_OF_LATENT "lm_head=true rm_head=false "},
     {{"deepseek_v3", "kimi_k2", "kimi_k25"}, llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
     {{"mistral4"}, llm_fill_latent, {.context = 1048576}, KEYS_OF_LATENT},
     {{"minicpm3"}, llm_fill_latent, {.tied = true, .context = 32768}, KEYS_OF_MINICPM},
@@ -267,7 +267,7 @@ static const struct architecture architectures[] = {
     {{"mpt"},
      llm_fill_mpt,
      {.tied = true, .context = 2048},
-     "emb_pdrop resid_pdrop learned_pos_emb attn_bias_type init_config norm_type logit_scale verbose ffn_config "
+     "emb_pdrop resid_pdrop attn_bias_type init_config norm_type logit_scale verbose ffn_config "
      "embedding_fraction tokenizer_name ",
      "hidden_size=d_model num_hidden_layers=n_layers num_attention_heads=n_heads max_position_embeddings=max_seq_len "},
     {{"phi"}, llm_fill_phi, {.context = 2048}, "attention_bias "},

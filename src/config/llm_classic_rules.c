@@ -1,6 +1,7 @@
 /* Architectures from before Llama, and their kin: biases, norms with a shift, learned positions. */
 #include "config/llm_rules.h"
 
+#include <jansson.h>
 #include <string.h>
 
 enum { WIDER = 4 /* the inner width over the hidden one, where a file does not say it */ };
@@ -88,6 +89,21 @@ void llm_fill_bloom(struct llm_config *c, struct dse_llm *m)
     m->details.embedding_norm = 1;
 }
 
+/* attn_config of MPT: heads of keys and values by their type; ALiBi, rotary embedding, or positions that are learned. */
+static void take_mpt_attention(struct llm_config *c, struct dse_llm *m)
+{
+    static const char key[] = "attn_config", kv[] = "kv_n_heads";
+    const char *type = json_string_value(json_object_get(config_value(c, key), "attn_type"));
+    const bool learned = config_flag(c, "learned_pos_emb", true);
+    if (!config_has(c, key)) return;
+    if (type && strcmp(type, "multiquery_attention") == 0) m->kv_heads = 1;
+    if (type && strcmp(type, "grouped_query_attention") == 0) m->kv_heads = config_whole_in(c, key, kv, 0);
+    if (m->kv_heads == 0) config_error(c, key, "%s: there is no %s, which grouped queries need", key, kv);
+    if (learned && !config_flag_in(c, key, "alibi") && !config_flag_in(c, key, "rope")) m->details.positions = m->max_context;
+    if (config_flag_in(c, key, "qk_ln") || config_flag_in(c, key, "qk_gn"))
+        config_cannot(c, key, NULL, "%s: norms of queries and keys are not counted", key);
+}
+
 void llm_fill_mpt(struct llm_config *c, struct dse_llm *m)
 {
     const bool biases = !config_flag(c, "no_bias", true);
@@ -95,7 +111,7 @@ void llm_fill_mpt(struct llm_config *c, struct dse_llm *m)
     m->ffn_matrices = 2;
     m->ffn = config_whole_or(c, "expansion_ratio", WIDER) * m->hidden;
     take_all_biases(m, biases, biases);
-    config_has(c, "attn_config"); /* ALiBi: no positions are learned */
+    take_mpt_attention(c, m);
 }
 
 /* Phi-1 to Phi-2: attention and network side by side behind one norm. */

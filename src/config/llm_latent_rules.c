@@ -103,10 +103,23 @@ static void take_indexer(struct llm_config *c, struct dse_llm *m, const struct l
     take_sharing(c, m);
 }
 
+/* DeepSeek-OCR says that attention is as in Llama (use_mla), and gives the widths of latents as null or 0. */
+static void fill_without_latents(struct llm_config *c, struct dse_llm *m)
+{
+    static const char *const widths[] = {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"};
+    llm_fill_deepseek(c, m);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        if (config_whole_if(c, widths[i]) != 0) config_error(c, widths[i], "%s is not 0, but use_mla is false", widths[i]);
+}
+
 void llm_fill_latent(struct llm_config *c, struct dse_llm *m)
 {
     const struct latent_defaults *d = latent_defaults(c);
     struct dse_llm_latent *l = &m->latent;
+    if (config_has(c, "use_mla") && !config_flag(c, "use_mla", true)) {
+        fill_without_latents(c, m);
+        return;
+    }
     m->heads = config_whole(c, "num_attention_heads");
     config_whole_if(c, "num_key_value_heads");
     config_whole_if(c, "head_dim");

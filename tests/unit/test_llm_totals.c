@@ -15,8 +15,9 @@
 
 /* The keys of a configuration that count, and its weights: published totals of the files (the safetensors totals that Hugging Face
  * shows, or Keras's presets). Of granite-3.0 to EXAONE-4.0 no published total was at hand: theirs are sums by hand over the
- * definition of the class. So are those of AFM, MiniCPM3, Mistral Small 4, K-EXAONE, Helium, Arctic, Grok 2, Trinity, Solar Open
- * and Bamba, which are published in billions: 4.62, 4.07, 119, 236, 2.17, 480, 270, 6, 102.6 and 9.78. Apertus' published total,
+ * definition of the class. So are those of AFM, MiniCPM3, Mistral Small 4, K-EXAONE, Helium, Arctic, Grok 2, Trinity, Solar Open,
+ * Bamba, replit-code and DeepSeek-OCR, which are published in billions: 4.62, 4.07, 119, 236, 2.17, 480, 270, 6, 102.6, 9.78, 3.3
+ * and 3. Apertus' published total,
  * 8053338176, has two numbers a layer more, which its activation learns. */
 struct sample {
     const char *name, *keys;
@@ -323,6 +324,18 @@ static const struct sample samples[] = {
      "\"mamba_conv_bias\":true,\"mamba_proj_bias\":false,\"max_position_embeddings\":262144,"
      "\"tie_word_embeddings\":false,\"vocab_size\":128256",
      9780235392},
+    {"replit-code-v1_5-3b",
+     "\"model_type\":\"mpt\",\"d_model\":3072,\"n_heads\":24,\"n_layers\":32,\"max_seq_len\":4096,\"expansion_ratio\":4,"
+     "\"attn_config\":{\"attn_type\":\"grouped_query_attention\",\"kv_n_heads\":8,\"alibi\":true},\"learned_pos_emb\":false,"
+     "\"no_bias\":true,\"vocab_size\":32768",
+     3322088448},
+    {"DeepSeek-OCR",
+     "\"model_type\":\"deepseek_v2\",\"hidden_size\":1280,\"intermediate_size\":6848,\"moe_intermediate_size\":896,"
+     "\"num_hidden_layers\":12,\"num_attention_heads\":10,\"num_key_value_heads\":10,\"n_routed_experts\":64,"
+     "\"n_shared_experts\":2,\"num_experts_per_tok\":6,\"first_k_dense_replace\":1,\"use_mla\":false,\"kv_lora_rank\":null,"
+     "\"q_lora_rank\":null,\"qk_nope_head_dim\":0,\"qk_rope_head_dim\":0,\"v_head_dim\":0,\"topk_method\":\"greedy\","
+     "\"lm_head\":true,\"rm_head\":false,\"max_position_embeddings\":8192,\"vocab_size\":129280",
+     2934734080},
 };
 
 /* Forty layers, the sixth of every ten attention. */

@@ -39,6 +39,9 @@
     "\"model_type\": \"dbrx\", \"d_model\": 64, \"n_heads\": 4, \"n_layers\": 4, \"max_seq_len\": 4096, \"vocab_size\": 1000, " \
     "\"attn_config\": {\"kv_n_heads\": 2}, "
 #define BAMBA "\"model_type\": \"bamba\", " SMALL "\"mamba_n_heads\": 8, \"mamba_d_head\": 16, \"mamba_d_state\": 16, "
+#define MPT \
+    "\"model_type\": \"mpt\", \"d_model\": 64, \"n_heads\": 4, \"n_layers\": 4, \"max_seq_len\": 4096, \"vocab_size\": 1000, " \
+    "\"no_bias\": true, \"attn_config\": "
 #define MAMBA \
     "\"model_type\": \"mamba\", \"hidden_size\": 64, \"num_hidden_layers\": 4, \"vocab_size\": 1000, \"state_size\": 16, " \
     "\"time_step_rank\": \"auto\""
@@ -103,6 +106,21 @@ static const struct {
      "\"do_image_splitting\": true, \"downsample_factor\": 2, \"encoder_patch_size\": 16, \"max_image_tokens\": 256, "
      "\"min_image_tokens\": 64, \"max_pixels_tolerance\": 2.0, \"use_image_special_tokens\": true",
      0},
+    {"\"model_type\": \"glm4\", " SMALL "\"attention_bias\": true",
+     "\"model_type\": \"glm4v\", \"text_config\": {\"model_type\": \"glm4v_text\", " SMALL "\"attention_bias\": true}", 0},
+    {"\"model_type\": \"qwen3_moe\", " SMALL EXPERTS "\"tie_word_embeddings\": false",
+     "\"model_type\": \"qwen3_omni_moe\", \"thinker_config\": {\"text_config\": {\"model_type\": \"qwen3_omni_moe_text\", " SMALL
+         EXPERTS "\"tie_word_embeddings\": false}}",
+     0},
+    {"\"model_type\": \"qwen2\", " SMALL "\"tie_word_embeddings\": false",
+     "\"model_type\": \"qwen2_5_omni\", \"thinker_config\": {\"text_config\": {\"model_type\": \"qwen2_5_omni_text\", " SMALL
+     "\"tie_word_embeddings\": false}}",
+     0},
+    {"\"model_type\": \"phi3\", " SMALL "\"sliding_window\": null",
+     "\"model_type\": \"phi4mm\", " SMALL "\"sliding_window\": null, \"embd_layer\": {}, \"vision_lora\": {\"r\": 256}", 0},
+    {MPT "{\"alibi\": true}", MPT "{\"alibi\": false}", 4096 * HIDDEN},
+    {MPT "{\"alibi\": true, \"attn_type\": \"multiquery_attention\"}",
+     MPT "{\"alibi\": true, \"attn_type\": \"multihead_attention\"}", LAYERS * 2 * HIDDEN *HIDDEN *(HEADS - 1) / HEADS},
     {MAMBA ", \"expand\": 2", MAMBA ", \"expand\": 16, \"intermediate_size\": 128", 0},
     /* Two of four layers: a network as wide as the hidden state, and its norm. */
     {ARCTIC "\"use_residual\": false", ARCTIC "\"use_residual\": true, \"parallel_attn_mlp_res\": true",
@@ -128,6 +146,9 @@ static const struct {
     {EXAONE "\"first_last_k_dense_replace\": 1", "first_last_k_dense_replace"},
     {ARCTIC "\"use_residual\": true", "only both are known"},
     {DBRX "\"ffn_config\": {\"ffn_hidden_size\": 128, \"moe_num_experts\": 4}", "there is no moe_top_k"},
+    {MPT "{\"alibi\": true, \"attn_type\": \"grouped_query_attention\"}", "there is no kv_n_heads"},
+    {MPT "{\"alibi\": true, \"qk_ln\": true}", "norms of queries and keys"},
+    {"\"model_type\": \"deepseek_v2\", \"use_mla\": false, " SMALL LATENT, "but use_mla is false"},
     {BAMBA "\"attn_layer_indices\": [4]", "there is no layer 4"},
     {"\"model_type\": \"minicpm\", " SMALL "\"sparse_config\": {\"topk\": 64}", "chosen blocks of positions"},
     {"\"model_type\": \"gpt_neo\", \"hidden_size\": 64, \"num_layers\": 4, \"num_heads\": 4, \"vocab_size\": 1000",
