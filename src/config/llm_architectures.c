@@ -168,6 +168,7 @@ static const struct architecture architectures[] = {
      {.context = 4096, .layers = 32, .hidden = 3072, .vocab = 32064, .ffn = 8192, .heads = 32},
      NO_WINDOWS "full_attn_mod=1 lm_head_bias=false interpolate_factor embd_layer "},
     {{"gemma"}, llm_fill_gemma, {.tied = true, .context = 8192, .head_dim = 256}, KEYS_OF_GEMMA},
+    {{"olmo"}, llm_fill_olmo, {.context = 2048}, "clip_qkv "},
     {{"olmo2"}, llm_fill_olmo2, {.context = 2048}, "clip_qkv "},
     {{"olmo3"}, llm_fill_olmo3, {.context = 65536}, "clip_qkv "},
     {{"granite"}, llm_fill_granite, {.context = 2048}, KEYS_OF_GRANITE NO_WINDOWS},
@@ -357,6 +358,10 @@ static const struct architecture architectures[] = {
      {.context = 2048},
      KEYS_OF_EXPERTS KEYS_OF_HUNYUAN
      "moe_drop_tokens moe_random_routing_dropped_token capacity_factor group_limited_greedy=false "},
+    {{"hy_v3"},
+     llm_fill_hy3,
+     {.context = 131072, .kv_heads = 8, .head_dim = 128},
+     KEYS_OF_EXPERTS "enable_attention_fp32_softmax enable_moe_fp32_combine moe_router_use_sigmoid route_norm use_grouped_mm "},
     {{"laguna"},
      llm_fill_laguna,
      {.context = 131072, .kv_heads = 8, .head_dim = 128},

@@ -227,3 +227,19 @@ void llm_fill_afmoe(struct llm_config *c, struct dse_llm *m)
     const int64_t period = config_whole_or(c, "global_attn_every_n_layers", 4);
     if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, period, DSE_WINDOW, DSE_FULL);
 }
+
+/* Hunyuan 3: an expert's width has two names. */
+void llm_fill_hy3(struct llm_config *c, struct dse_llm *m)
+{
+    static const char one[] = "moe_intermediate_size", other[] = "expert_hidden_dim";
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    if (config_flag(c, "qk_norm", true)) m->details.qk_norm = DSE_QK_NORM_HEAD;
+    llm_take_experts(c, m, "num_experts", config_has(c, one) ? one : other);
+    if (config_has(c, other) && config_whole(c, other) != m->moe.expert_ffn) config_error(c, other, "%s is not %s", other, one);
+    m->moe.shared_ffn = config_whole_or_none(c, "num_shared_experts", 1) * m->moe.expert_ffn;
+    m->moe.router_bias = config_flag(c, "moe_router_enable_expert_bias", true);
+    llm_take_dense_first(c, m, 1);
+    llm_take_dense(c, m, "intermediate_size");
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+}

@@ -18,6 +18,13 @@ void llm_fill_gemma(struct llm_config *c, struct dse_llm *m)
     take_dense_llama(c, m);
 }
 
+/* OLMo, the first: norms without weights, of which dse counts one vector each. */
+void llm_fill_olmo(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+    config_cannot(c, "model_type", NULL, "norms of %s have no weights, and dse counts every norm with some", c->model_type);
+}
+
 /* Norms behind the sublayers, not before them: as many. Queries and keys are normed over all heads at once. */
 void llm_fill_olmo2(struct llm_config *c, struct dse_llm *m)
 {

@@ -77,6 +77,7 @@ void llm_fill_arctic(struct llm_config *c, struct dse_llm *m);
 void llm_fill_grok(struct llm_config *c, struct dse_llm *m);
 void llm_fill_exaone_moe(struct llm_config *c, struct dse_llm *m);
 void llm_fill_afmoe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_hy3(struct llm_config *c, struct dse_llm *m);
 
 /* From before Llama (llm_classic_rules.c). */
 void llm_fill_gpt2(struct llm_config *c, struct dse_llm *m);
@@ -108,6 +109,7 @@ void llm_fill_mllama(struct llm_config *c, struct dse_llm *m);
 void llm_fill_hunyuan(struct llm_config *c, struct dse_llm *m);
 void llm_fill_hunyuan_moe(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gemma(struct llm_config *c, struct dse_llm *m);
+void llm_fill_olmo(struct llm_config *c, struct dse_llm *m);
 void llm_fill_olmo2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_olmo3(struct llm_config *c, struct dse_llm *m);
 void llm_fill_granite(struct llm_config *c, struct dse_llm *m);

@@ -16,9 +16,9 @@
 /* The keys of a configuration that count, and its weights: published totals of the files (the safetensors totals that Hugging Face
  * shows, or Keras's presets). Of granite-3.0 to EXAONE-4.0 no published total was at hand: theirs are sums by hand over the
  * definition of the class. So are those of AFM, MiniCPM3, Mistral Small 4, K-EXAONE, Helium, Arctic, Grok 2, Trinity, Solar Open,
- * Bamba, replit-code and DeepSeek-OCR, which are published in billions: 4.62, 4.07, 119, 236, 2.17, 480, 270, 6, 102.6, 9.78, 3.3
- * and 3. Apertus' published total,
- * 8053338176, has two numbers a layer more, which its activation learns. */
+ * Bamba, replit-code, DeepSeek-OCR, Hy3 and InternLM, which are published in billions: 4.62, 4.07, 119, 236, 2.17, 480, 270, 6,
+ * 102.6, 9.78, 3.3, 3, 295 and 7. Apertus' published total, 8053338176, has two numbers a layer more, which its activation
+ * learns. */
 struct sample {
     const char *name, *keys;
     int64_t params;
@@ -336,6 +336,13 @@ static const struct sample samples[] = {
      "\"q_lora_rank\":null,\"qk_nope_head_dim\":0,\"qk_rope_head_dim\":0,\"v_head_dim\":0,\"topk_method\":\"greedy\","
      "\"lm_head\":true,\"rm_head\":false,\"max_position_embeddings\":8192,\"vocab_size\":129280",
      2934734080},
+    {"Hy3",
+     "\"model_type\":\"hy_v3\",\"hidden_size\":4096,\"intermediate_size\":13312,\"moe_intermediate_size\":1536,"
+     "\"expert_hidden_dim\":1536,\"num_hidden_layers\":80,\"num_attention_heads\":64,\"num_key_value_heads\":8,\"head_dim\":128,"
+     "\"num_experts\":192,\"num_experts_per_tok\":8,\"num_shared_experts\":1,\"first_k_dense_replace\":1,\"qk_norm\":true,"
+     "\"moe_router_enable_expert_bias\":true,\"num_nextn_predict_layers\":1,\"max_position_embeddings\":262144,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":120832",
+     295033543488},
 };
 
 /* Forty layers, the sixth of every ten attention. */

@@ -149,6 +149,8 @@ static const struct {
     {MPT "{\"alibi\": true, \"attn_type\": \"grouped_query_attention\"}", "there is no kv_n_heads"},
     {MPT "{\"alibi\": true, \"qk_ln\": true}", "norms of queries and keys"},
     {"\"model_type\": \"deepseek_v2\", \"use_mla\": false, " SMALL LATENT, "but use_mla is false"},
+    {"\"model_type\": \"olmo\", " SMALL "\"clip_qkv\": null", "norms of olmo have no weights"},
+    {"\"model_type\": \"hy_v3\", " SMALL EXPERTS "\"expert_hidden_dim\": 64", "expert_hidden_dim is not moe_intermediate_size"},
     {BAMBA "\"attn_layer_indices\": [4]", "there is no layer 4"},
     {"\"model_type\": \"minicpm\", " SMALL "\"sparse_config\": {\"topk\": 64}", "chosen blocks of positions"},
     {"\"model_type\": \"gpt_neo\", \"hidden_size\": 64, \"num_layers\": 4, \"num_heads\": 4, \"vocab_size\": 1000",
