@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODEL_TYPES = 4 };
+enum { MODEL_TYPES = 6 };
 
 struct architecture {
     const char *model_types[MODEL_TYPES]; /* with the same keys: a text model, and what wraps it */
@@ -78,121 +78,6 @@ static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
     llm_take_period(m, config_whole_or(c, period, 6), DSE_WINDOW, DSE_FULL);
 }
 
-/* ---- experts -------------------------------------------------------------------------------------------------------------- */
-
-static void fill_mixtral(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    llm_take_window(c, m, 0);
-    llm_take_experts(c, m, "num_local_experts", "intermediate_size");
-}
-
-/* max_window_layers says nothing here: where windows are switched on, all layers have them. */
-static void fill_qwen3_moe(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    llm_take_biases(c, m, false);
-    m->details.qk_norm = DSE_QK_NORM_HEAD;
-    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
-    llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
-    llm_take_dense(c, m, "intermediate_size");
-    if (config_flag(c, "use_sliding_window", false)) llm_take_window(c, m, 4096);
-    config_has(c, "sliding_window");
-    config_has(c, "max_window_layers");
-}
-
-static void fill_qwen2_moe(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    m->details.qkv_bias = config_flag(c, "qkv_bias", true);
-    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
-    m->moe.shared_ffn = config_whole(c, "shared_expert_intermediate_size");
-    m->moe.shared_gate = 1;
-    llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
-    llm_take_dense(c, m, "intermediate_size");
-    llm_take_late_window(c, m);
-}
-
-/* In Llama 4 intermediate_size is the expert and the shared expert, intermediate_size_mlp the dense network. */
-static void fill_llama4(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    llm_take_biases(c, m, false);
-    config_has(c, "use_qk_norm"); /* without weights */
-    llm_take_experts(c, m, "num_local_experts", "intermediate_size");
-    m->moe.shared_ffn = m->moe.expert_ffn;
-    const int64_t listed = config_list(c, "moe_layers"), step = config_whole_or(c, "interleave_moe_layer_step", 1);
-    if (listed >= 0 && m->layers <= DSE_PATTERN_MAX) {
-        m->feed_forward.n = m->layers;
-        memset(m->feed_forward.at, DSE_FFN_DENSE, (size_t)m->layers);
-        for (int64_t k = 0; k < listed; k++) {
-            const int64_t layer = config_list_number(c, "moe_layers", k);
-            if (layer >= 0 && layer < m->layers) m->feed_forward.at[layer] = DSE_FFN_EXPERTS;
-        }
-        llm_shorten(&m->feed_forward);
-        if (m->feed_forward.n == 1 && m->feed_forward.at[0] == DSE_FFN_EXPERTS) m->feed_forward.n = 0;
-    } else if (step > 1) {
-        llm_take_sparse_layers(c, m, "interleave_moe_layer_step", "mlp_only_layers");
-    }
-    llm_take_dense(c, m, "intermediate_size_mlp");
-    m->attention_window = config_whole_or(c, "attention_chunk_size", 8192);
-    const int64_t n = config_list(c, "no_rope_layers");
-    if (llm_take_layer_types(c, m, "layer_types", llm_attention_words)) return;
-    if (n > 0 && llm_fits(c, "no_rope_layers", n, m->layers)) { /* 0: a layer without positions, which sees everything */
-        m->attention.n = n;
-        for (int64_t i = 0; i < n; i++) m->attention.at[i] = config_list_number(c, "no_rope_layers", i) == 0 ? DSE_FULL : DSE_CHUNK;
-        llm_shorten(&m->attention);
-    } else if (n <= 0) {
-        llm_take_period(m, config_whole_or(c, "no_rope_layer_interval", 4), DSE_CHUNK, DSE_FULL);
-    }
-}
-
-static void fill_gpt_oss(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    llm_take_biases(c, m, true);
-    m->details.attention_sinks = 1;
-    m->moe.experts = config_whole(c, config_has(c, "num_local_experts") ? "num_local_experts" : "num_experts");
-    m->moe.experts_active = config_whole(c, config_has(c, "num_experts_per_tok") ? "num_experts_per_tok" : "experts_per_token");
-    config_whole_if(c, "experts_per_token");
-    m->moe.expert_ffn = config_whole(c, "intermediate_size");
-    m->moe.router_bias = m->moe.expert_bias = 1;
-    m->attention_window = config_whole_or(c, "sliding_window", 128);
-    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, 2, DSE_WINDOW, DSE_FULL);
-}
-
-static void fill_glm4_moe(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    m->details.qkv_bias = config_flag(c, "attention_bias", false); /* of q, k and v alone */
-    if (config_flag(c, "use_qk_norm", false)) m->details.qk_norm = DSE_QK_NORM_HEAD;
-    llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
-    m->moe.shared_ffn = config_whole_or_none(c, "n_shared_experts", 1) * m->moe.expert_ffn;
-    m->moe.router_bias = 1;
-    llm_take_dense_first(c, m, 1);
-    llm_take_dense(c, m, "intermediate_size");
-    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
-}
-
-static void fill_minimax_m2(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    if (config_flag(c, "use_qk_norm", true)) {
-        const char *type = config_word(c, "qk_norm_type");
-        m->details.qk_norm = type && strcmp(type, "per_layer") != 0 ? DSE_QK_NORM_HEAD : DSE_QK_NORM_FULL;
-    }
-    llm_take_biases(c, m, false);
-    llm_take_experts(c, m, "num_local_experts", "intermediate_size");
-    m->moe.shared_ffn = config_whole_if(c, "shared_intermediate_size");
-    m->moe.router_bias = config_flag(c, "use_routing_bias", true);
-    if (config_flag(c, "use_mtp", false)) m->details.mtp_layers = config_whole_or(c, "num_mtp_modules", 1);
-    config_whole_if(c, "mtp_transformer_layers");
-    const int64_t n = config_list(c, "attn_type_list");
-    for (int64_t i = 0; i < n; i++)
-        if (config_list_number(c, "attn_type_list", i) != 1)
-            config_error(c, "attn_type_list", "attn_type_list: only 1, full attention, is known of %s", c->model_type);
-}
-
 /* ---- keys that no count depends on ----------------------------------------------------------------------------------------- */
 
 /* Switches of windows, in files whose class has none that counts. */
@@ -201,7 +86,7 @@ static void fill_minimax_m2(struct llm_config *c, struct dse_llm *m)
 #define KEYS_OF_QWEN "attention_bias qkv_bias no_bias=true "
 #define KEYS_OF_EXPERTS LLM_KEYS_EXPERTS NO_WINDOWS "moe_layer_freq=1 decoder_sparse_step=1 mlp_only_layers=[] mlp_bias=false "
 #define KEYS_OF_QWEN_EXPERTS \
-    KEYS_OF_EXPERTS "qkv_bias=false shared_expert_intermediate_size=0 use_qk_norm=true num_nextn_predict_layers=0 "
+    KEYS_OF_EXPERTS "output_gate_type qkv_bias=false shared_expert_intermediate_size=0 use_qk_norm=true num_nextn_predict_layers=0 "
 #define KEYS_OF_GRANITE \
     "embedding_multiplier logits_scaling residual_multiplier attention_multiplier normalization_function=rmsnorm "
 #define KEYS_OF_GEMMA "query_pre_attn_scalar sliding_window_size sliding_window_pattern _sliding_window_pattern mlp_bias=false "
@@ -231,6 +116,15 @@ static void fill_minimax_m2(struct llm_config *c, struct dse_llm *m)
     "add_classification_head=false attention_head_dim class_num dense_list im_end_id im_newline_id im_start_id mask_init_id " \
     "norm_type=rms org_vocab_size pad_id eod_token_id pool_type text_end_id text_start_id use_rotary_pos_emb sep_token_id "
 #define NAMES_OF_GPT2 "hidden_size=n_embd num_hidden_layers=n_layer num_attention_heads=n_head max_position_embeddings=n_positions "
+#define KEYS_OF_ARCTIC \
+    "moe_eval_capacity_factor moe_train_capacity_factor moe_min_capacity moe_token_dropping enable_expert_tensor_parallelism " \
+    "moe_layer_frequency "
+#define KEYS_OF_GROK \
+    "attn_output_multiplier embedding_multiplier_scale output_multiplier_scale max_attn_value router_logit_softcapping " \
+    "attn_temperature_len sliding_window_size=-1 global_attn_every_n=1 scaling_factor extrapolation_factor attn_factor " \
+    "beta_fast beta_slow "
+#define KEYS_OF_AFMOE "load_balance_coeff mup_enabled num_limited_groups route_norm route_scale score_func use_grouped_mm "
+#define KEYS_OF_MINICPM "scale_emb scale_depth dim_model_base mup_denominator "
 #define KEYS_OF_GPT2 "n_ctx scale_attn_weights layer_norm_epsilon attention_softmax_in_fp32 "
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------ */
@@ -252,12 +146,12 @@ static const struct architecture architectures[] = {
      fill_qwen2,
      {.context = 32768, .kv_heads = 32, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
      KEYS_OF_QWEN},
-    {{"qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"},
+    {{"qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text", "qwen2_5_omni_text"},
      fill_qwen2,
      {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64},
      KEYS_OF_QWEN},
     {{"qwen2_moe"},
-     fill_qwen2_moe,
+     llm_fill_qwen2_moe,
      {.context = 32768, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16},
      KEYS_OF_EXPERTS KEYS_OF_QWEN},
     {{"qwen3"},
@@ -269,18 +163,22 @@ static const struct architecture architectures[] = {
      {.context = 128000, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
      KEYS_OF_QWEN},
     {{"mimo"}, fill_mimo, {.context = 32768}, KEYS_OF_QWEN},
-    {{"phi3"},
+    {{"phi3", "phi3_v", "phi4mm"},
      fill_mistral,
      {.context = 4096, .layers = 32, .hidden = 3072, .vocab = 32064, .ffn = 8192, .heads = 32},
-     NO_WINDOWS "full_attn_mod=1 lm_head_bias=false interpolate_factor "},
+     NO_WINDOWS "full_attn_mod=1 lm_head_bias=false interpolate_factor embd_layer "},
     {{"gemma"}, llm_fill_gemma, {.tied = true, .context = 8192, .head_dim = 256}, KEYS_OF_GEMMA},
+    {{"olmo"}, llm_fill_olmo, {.context = 2048}, "clip_qkv "},
     {{"olmo2"}, llm_fill_olmo2, {.context = 2048}, "clip_qkv "},
     {{"olmo3"}, llm_fill_olmo3, {.context = 65536}, "clip_qkv "},
     {{"granite"}, llm_fill_granite, {.context = 2048}, KEYS_OF_GRANITE NO_WINDOWS},
     {{"smollm3"}, llm_fill_smollm3, {.tied = true, .context = 32768, .kv_heads = 4}, "no_rope_layer_interval "},
     {{"seed_oss"}, llm_fill_seed_oss, {.context = 524288, .kv_heads = 8, .head_dim = 128}, ""},
-    {{"glm4"}, llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
-    {{"exaone4", "exaone4_5", "exaone4_5_text"}, llm_fill_exaone4, {.context = 2048}, "max_window_layers reorder_qk_norm "},
+    {{"glm4", "glm", "glm4v", "glm4v_text"}, llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
+    {{"exaone4", "exaone4_5", "exaone4_5_text"},
+     llm_fill_exaone4,
+     {.context = 2048},
+     "max_window_layers reorder_qk_norm _num_mtp_layers mtp_share_layers "},
     {{"ernie4_5"}, llm_fill_ernie, {.tied = true, .context = 131072, .kv_heads = 2, .head_dim = 128}, KEYS_OF_ERNIE},
     {{"gemma2"}, fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}, KEYS_OF_GEMMA},
     {{"gemma3_text", "gemma3"},
@@ -298,7 +196,7 @@ static const struct architecture architectures[] = {
     {{"mimo_v2_flash", "mimo_v2"},
      llm_fill_mimo_v2,
      {.context = 262144, .kv_heads = 4, .head_dim = 192, .ffn = 16384},
-     KEYS_OF_EXPERTS "attention_value_scale hybrid_block_size attention_chunk_size use_qk_norm=false "},
+     KEYS_OF_EXPERTS "attention_value_scale attention_projection_layout hybrid_block_size attention_chunk_size use_qk_norm=false "},
     {{"gemma4_text", "gemma4"},
      llm_fill_gemma4,
      {.tied = true,
@@ -311,17 +209,19 @@ static const struct architecture architectures[] = {
       .ffn = 9216,
       .heads = 8},
      KEYS_OF_EXPERTS KEYS_OF_GEMMA "expert_intermediate_size use_second_mlp_block=false "},
-    {{"mixtral"}, fill_mixtral, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "attention_bias=false "},
+    {{"mixtral"}, llm_fill_mixtral, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "attention_bias=false "},
     {{"qwen3_moe"},
-     fill_qwen3_moe,
+     llm_fill_qwen3_moe,
      {.context = 32768, .kv_heads = 4, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 6144, .heads = 32},
      KEYS_OF_QWEN_EXPERTS},
-    {{"qwen3_vl_moe", "qwen3_vl_moe_text"},
-     fill_qwen3_moe,
+    {{"qwen3_vl_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text"},
+     llm_fill_qwen3_moe,
      {.context = 128000, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16},
      KEYS_OF_QWEN_EXPERTS},
-    {{"deepseek_v2"}, llm_fill_latent, {.context = 2048}, KEYS_OF_LATENT},
-    {{"deepseek_v3", "kimi_k2"}, llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
+    {{"deepseek_v2"}, llm_fill_latent, {.context = 2048}, KEYS_OF_LATENT "lm_head=true rm_head=false "},
+    {{"deepseek_v3", "kimi_k2", "kimi_k25"}, llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
+    {{"mistral4"}, llm_fill_latent, {.context = 1048576}, KEYS_OF_LATENT},
+    {{"minicpm3"}, llm_fill_latent, {.tied = true, .context = 32768}, KEYS_OF_MINICPM},
     {{"deepseek_v32", "glm4_moe_lite", "glm_moe_dsa"}, llm_fill_latent, {0}, KEYS_OF_LATENT},
     {{"deepseek_v4"},
      llm_fill_deepseek_v4,
@@ -329,9 +229,27 @@ static const struct architecture architectures[] = {
      KEYS_OF_LATENT "compress_rope_theta compress_rates expert_dtype hc_eps hc_sinkhorn_iters qk_rope_head_dim mlp_layer_types "
                     "compress_ratios attention_bias=false "},
     {{"llama4_text", "llama4"},
-     fill_llama4,
+     llm_fill_llama4,
      {.context = 131072, .kv_heads = 8, .head_dim = 128, .layers = 48, .hidden = 5120, .vocab = 202048, .ffn = 16384, .heads = 40},
      LLM_KEYS_EXPERTS "floor_scale attn_temperature_tuning for_llm_compressor no_rope_layer_interval interleave_moe_layer_step "},
+    {{"apertus"}, llm_fill_gateless, {.context = 65536}, "qk_norm=true post_norm=false "},
+    {{"arcee"}, llm_fill_gateless, {.context = 4096}, ""},
+    {{"helium"}, fill_llama, {.context = 4096, .head_dim = 128}, ""},
+    {{"baichuan"}, llm_fill_plain, {.context = 4096}, "", "max_position_embeddings=model_max_length "},
+    {{"exaone"}, llm_fill_plain, {.context = 2048}, "", "num_hidden_layers=num_layers "},
+    {{"minicpm"}, llm_fill_minicpm, {.tied = true, .context = 2048}, KEYS_OF_MINICPM},
+    {{"internlm"}, llm_fill_internlm_1, {.context = 2048}, "rotary "},
+    {{"qwen"},
+     llm_fill_qwen,
+     {.context = 8192},
+     "no_bias=true onnx_safe use_cache_kernel use_cache_quantization ",
+     "head_dim=kv_channels "},
+    {{"gptj", "codegen"}, llm_fill_gptj, {.context = 2048}, KEYS_OF_GPT2 "rotary=true ", NAMES_OF_GPT2},
+    {{"gpt_neo"},
+     llm_fill_gpt_neo,
+     {.tied = true, .context = 2048},
+     KEYS_OF_GPT2 "attention_types ",
+     "num_hidden_layers=num_layers num_attention_heads=num_heads "},
     {{"gpt2"}, llm_fill_gpt2, {.tied = true, .context = 1024}, KEYS_OF_GPT2, NAMES_OF_GPT2},
     {{"gpt_bigcode"},
      llm_fill_gpt_bigcode,
@@ -350,10 +268,10 @@ static const struct architecture architectures[] = {
     {{"mpt"},
      llm_fill_mpt,
      {.tied = true, .context = 2048},
-     "emb_pdrop resid_pdrop learned_pos_emb attn_bias_type init_config norm_type logit_scale verbose ffn_config "
+     "emb_pdrop resid_pdrop attn_bias_type init_config norm_type logit_scale verbose ffn_config "
      "embedding_fraction tokenizer_name ",
      "hidden_size=d_model num_hidden_layers=n_layers num_attention_heads=n_heads max_position_embeddings=max_seq_len "},
-    {{"phi"}, llm_fill_phi, {.context = 2048}, ""},
+    {{"phi"}, llm_fill_phi, {.context = 2048}, "attention_bias "},
     {{"phimoe"}, llm_fill_phimoe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "input_jitter_noise "},
     {{"gpt_neox"}, llm_fill_gpt_neox, {.context = 2048}, "classifier_dropout "},
     {{"falcon"},
@@ -361,14 +279,30 @@ static const struct architecture architectures[] = {
      {.tied = true, .context = 2048},
      "alibi apply_residual_connection_post_layernorm ",
      "num_hidden_layers=n_layer num_attention_heads=n_head num_kv_heads=n_head_kv "},
-    {{"gpt_oss"}, fill_gpt_oss, {.context = 131072, .kv_heads = 8, .head_dim = 64}, KEYS_OF_EXPERTS},
-    {{"glm4_moe", "glm4v_moe", "glm4v_moe_text"}, fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
+    {{"gpt_oss"}, llm_fill_gpt_oss, {.context = 131072, .kv_heads = 8, .head_dim = 64}, KEYS_OF_EXPERTS},
+    {{"glm4_moe", "glm4v_moe", "glm4v_moe_text"}, llm_fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
     {{"olmoe"}, llm_fill_olmoe, {.context = 4096}, KEYS_OF_EXPERTS "clip_qkv "},
     {{"granitemoe", "granitemoeshared"}, llm_fill_granite_moe, {.context = 2048}, KEYS_OF_EXPERTS KEYS_OF_GRANITE},
     {{"bailing_moe", "bailing_moe_v2"}, llm_fill_bailing, {.context = 16384}, KEYS_OF_BAILING},
     {{"dots1"}, llm_fill_dots1, {.context = 2048}, KEYS_OF_EXPERTS "sliding_window "},
     {{"ernie4_5_moe"}, llm_fill_ernie_moe, {.tied = true, .context = 131072, .kv_heads = 4}, KEYS_OF_EXPERTS KEYS_OF_ERNIE},
-    {{"minimax_m2"}, fill_minimax_m2, {.kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
+    {{"solar_open"},
+     llm_fill_solar_open,
+     {.context = 131072, .kv_heads = 8, .head_dim = 128},
+     KEYS_OF_EXPERTS "first_k_dense_replace intermediate_size "},
+    {{"deepseek"}, llm_fill_deepseek, {.context = 2048}, KEYS_OF_EXPERTS},
+    {{"dbrx"},
+     llm_fill_dbrx,
+     {.context = 2048},
+     KEYS_OF_EXPERTS,
+     "hidden_size=d_model num_hidden_layers=n_layers num_attention_heads=n_heads max_position_embeddings=max_seq_len "},
+    {{"arctic"}, llm_fill_arctic, {.context = 4096}, KEYS_OF_EXPERTS KEYS_OF_ARCTIC},
+    {{"grok-1"}, llm_fill_grok, {.tied = true, .context = 4096}, KEYS_OF_EXPERTS KEYS_OF_GROK},
+    /* Grok 2's file */
+    {{"git"}, llm_fill_grok, {.context = 131072}, KEYS_OF_EXPERTS KEYS_OF_GROK},
+    {{"exaone_moe"}, llm_fill_exaone_moe, {.context = 2048}, KEYS_OF_EXPERTS "max_window_layers _num_mtp_layers mtp_share_layers "},
+    {{"afmoe"}, llm_fill_afmoe, {.context = 16384, .head_dim = 128}, KEYS_OF_EXPERTS KEYS_OF_AFMOE},
+    {{"minimax_m2"}, llm_fill_minimax_m2, {.kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
     {{"minimax_text_01", "minimax_m1"}, llm_fill_minimax_text, {.kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
     {{"minimax"}, llm_fill_minimax_text, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS KEYS_OF_LIGHTNING},
     {{"qwen3_next"},
@@ -390,8 +324,8 @@ static const struct architecture architectures[] = {
     {{"minimax_m3", "minimax_m3_text", "minimax_m3_vl"},
      llm_fill_minimax_m3,
      {.context = 1048576, .kv_heads = 4, .head_dim = 128},
-     KEYS_OF_EXPERTS
-     "use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks mtp_transformer_layers "},
+     KEYS_OF_EXPERTS "num_reward_heads=0 use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks "
+                     "mtp_transformer_layers "},
     {{"kimi_linear"},
      llm_fill_kimi_linear,
      {.context = 1048576},
@@ -424,10 +358,14 @@ static const struct architecture architectures[] = {
      {.context = 2048},
      KEYS_OF_EXPERTS KEYS_OF_HUNYUAN
      "moe_drop_tokens moe_random_routing_dropped_token capacity_factor group_limited_greedy=false "},
+    {{"hy_v3"},
+     llm_fill_hy3,
+     {.context = 131072, .kv_heads = 8, .head_dim = 128},
+     KEYS_OF_EXPERTS "enable_attention_fp32_softmax enable_moe_fp32_combine moe_router_use_sigmoid route_norm use_grouped_mm "},
     {{"laguna"},
      llm_fill_laguna,
      {.context = 131072, .kv_heads = 8, .head_dim = 128},
-     KEYS_OF_EXPERTS "gating moe_apply_router_weight_on_input=false moe_routed_scaling_factor moe_router_logit_softcapping "},
+     KEYS_OF_EXPERTS "moe_apply_router_weight_on_input=false moe_routed_scaling_factor moe_router_logit_softcapping "},
     {{"step3p5", "step3p7", "step3p7_text"},
      llm_fill_step3,
      {.context = 128000, .kv_heads = 8, .head_dim = 128, .layers = 45, .hidden = 4096, .vocab = 128815, .ffn = 11264, .heads = 64},
@@ -453,6 +391,11 @@ static const struct architecture architectures[] = {
      {.tied = true, .context = 128000, .kv_heads = 8},
      KEYS_OF_EXPERTS "conv_dim full_attn_idxs tie_embedding theta block_auto_adjust_ff_dim "},
     {{"nemotron-nas"}, llm_fill_nemotron_nas, {.context = 2048}, "num_key_value_heads_per_layer "},
+    {{"mamba", "falcon_mamba"},
+     llm_fill_mamba,
+     {.tied = true, .context = 1048576},
+     LLM_KEYS_STATES "d_inner d_model n_layer pad_vocab_size_multiple ssm_cfg "},
+    {{"bamba"}, llm_fill_bamba, {.context = 262144, .kv_heads = 8}, LLM_KEYS_STATES "attn_rotary_emb "},
     {{"mamba2"}, llm_fill_mamba2, {.context = 1048576}, KEYS_OF_MAMBA},
     {{"nemotron_h"}, llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8, .head_dim = 128}, KEYS_OF_NEMOTRON},
     {{"granitemoehybrid"}, llm_fill_granite_hybrid, {.context = 2048}, KEYS_OF_EXPERTS LLM_KEYS_STATES KEYS_OF_GRANITE},

@@ -1,6 +1,7 @@
 /* Architectures from before Llama, and their kin: biases, norms with a shift, learned positions. */
 #include "config/llm_rules.h"
 
+#include <jansson.h>
 #include <string.h>
 
 enum { WIDER = 4 /* the inner width over the hidden one, where a file does not say it */ };
@@ -25,6 +26,28 @@ void llm_fill_gpt2(struct llm_config *c, struct dse_llm *m)
     take_plain_network(c, m, "n_inner");
     take_all_biases(m, true, true);
     m->details.positions = m->max_context;
+}
+
+/* GPT-J and CodeGen: attention without biases beside the network, behind one norm; no learned positions. */
+void llm_fill_gptj(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "n_inner");
+    m->details.network_bias = m->details.norm_bias = m->details.shared_norm = m->details.head_bias = 1;
+}
+
+/* GPT-Neo: as GPT-2, but for queries, keys and values without biases, and a window in the layers that attention_layers says. */
+void llm_fill_gpt_neo(struct llm_config *c, struct dse_llm *m)
+{
+    static const struct llm_layer_word words[] = {{"global", DSE_FULL}, {"local", DSE_WINDOW}, {NULL, DSE_FULL}};
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "intermediate_size");
+    take_all_biases(m, true, true);
+    m->details.qkv_bias = 0;
+    m->details.positions = m->max_context;
+    m->attention_window = config_whole_or(c, "window_size", 256);
+    if (!llm_take_layer_types(c, m, "attention_layers", words))
+        config_error(c, "attention_layers", "there is no attention_layers, which says which layers have a window");
 }
 
 /* StarCoder: one head of keys and values for all. */
@@ -66,6 +89,21 @@ void llm_fill_bloom(struct llm_config *c, struct dse_llm *m)
     m->details.embedding_norm = 1;
 }
 
+/* attn_config of MPT: heads of keys and values by their type; ALiBi, rotary embedding, or positions that are learned. */
+static void take_mpt_attention(struct llm_config *c, struct dse_llm *m)
+{
+    static const char key[] = "attn_config", kv[] = "kv_n_heads";
+    const char *type = json_string_value(json_object_get(config_value(c, key), "attn_type"));
+    const bool learned = config_flag(c, "learned_pos_emb", true);
+    if (!config_has(c, key)) return;
+    if (type && strcmp(type, "multiquery_attention") == 0) m->kv_heads = 1;
+    if (type && strcmp(type, "grouped_query_attention") == 0) m->kv_heads = config_whole_in(c, key, kv, 0);
+    if (m->kv_heads == 0) config_error(c, key, "%s: there is no %s, which grouped queries need", key, kv);
+    if (learned && !config_flag_in(c, key, "alibi") && !config_flag_in(c, key, "rope")) m->details.positions = m->max_context;
+    if (config_flag_in(c, key, "qk_ln") || config_flag_in(c, key, "qk_gn"))
+        config_cannot(c, key, NULL, "%s: norms of queries and keys are not counted", key);
+}
+
 void llm_fill_mpt(struct llm_config *c, struct dse_llm *m)
 {
     const bool biases = !config_flag(c, "no_bias", true);
@@ -73,7 +111,7 @@ void llm_fill_mpt(struct llm_config *c, struct dse_llm *m)
     m->ffn_matrices = 2;
     m->ffn = config_whole_or(c, "expansion_ratio", WIDER) * m->hidden;
     take_all_biases(m, biases, biases);
-    config_has(c, "attn_config"); /* ALiBi: no positions are learned */
+    take_mpt_attention(c, m);
 }
 
 /* Phi-1 to Phi-2: attention and network side by side behind one norm. */
@@ -145,8 +183,7 @@ void llm_fill_stablelm(struct llm_config *c, struct dse_llm *m)
     m->details.qkv_bias = config_flag(c, "use_qkv_bias", false);
     m->details.norm_bias = 1;
     m->details.shared_norm = config_flag(c, "use_parallel_residual", false);
-    if (config_flag(c, "qk_layernorm", false))
-        config_cannot(c, "qk_layernorm", NULL, "qk_layernorm: norms of queries and keys by head are not counted");
+    if (config_flag(c, "qk_layernorm", false)) m->details.qk_norm = DSE_QK_NORM_FULL; /* each head has weights of its own */
 }
 
 /* ChatGLM and GLM-4 in their own code: the vocabulary is padded. */

@@ -335,6 +335,13 @@ int64_t config_list_number(struct llm_config *c, const char *key, int64_t i)
     return whole_at(config_value(c, key), i);
 }
 
+bool config_list_flag(struct llm_config *c, const char *key, int64_t i)
+{
+    const json_t *v = json_array_get(config_value(c, key), (size_t)i);
+    if (v && !json_is_boolean(v)) config_error(c, key, "%s: a list of true and false is needed", key);
+    return json_is_true(v);
+}
+
 int64_t config_list_in(struct llm_config *c, const char *outer, const char *key)
 {
     const json_t *v = json_object_get(config_value(c, outer), key);

@@ -77,6 +77,8 @@ int64_t config_length(const struct llm_config *c, const char *key);
 int64_t config_list(struct llm_config *c, const char *key);
 const char *config_list_word(struct llm_config *c, const char *key, int64_t i);
 int64_t config_list_number(struct llm_config *c, const char *key, int64_t i);
+/* Is entry i true? Entries that are neither true nor false are an error. */
+bool config_list_flag(struct llm_config *c, const char *key, int64_t i);
 
 /* A number, or `otherwise`, which becomes a note. */
 double config_number_or(struct llm_config *c, const char *key, double otherwise);

@@ -76,7 +76,9 @@ static const char of_senses[] =
     "enable_audio_output enable_talker position_id_per_seconds seconds_per_chunk has_vision has_audio freeze_backbone "
     "s2 s2_scales s2_max_split_size s2_resize_output_to_scale_idx interpolate_mode fps query_num slice_mode batch_vision_input "
     "drop_vision_last_layer use_image_id use_im_start_end num_query_tokens qformer_hidden_size newline_token "
-    "pixel_shuffle_ratio pixel_shuffle_factor separator_style ";
+    "pixel_shuffle_ratio pixel_shuffle_factor separator_style process_image_mode do_image_splitting downsample_factor "
+    "encoder_patch_size max_image_tokens min_image_tokens max_tiles min_tiles tile_size max_pixels_tolerance "
+    "use_image_special_tokens img_processor speech_lora vision_lora ";
 static const char *const begins_of_senses[] = {"image_",  "images_",   "img_", "vision_",     "visual_",    "video_",
                                                "audio_",  "speech_",   "mm_",  "multimodal_", "media_",     "projector_",
                                                "vit_",    "talker_",   "tts_", "code2wav_",   "token2wav_", "tune_",

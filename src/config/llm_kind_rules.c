@@ -98,6 +98,41 @@ void llm_fill_mimo_v2(struct llm_config *c, struct dse_llm *m)
     llm_make_kinds(c, m, variants, of);
 }
 
+/* One gate a head, or one an element. -1: neither. */
+static int gate_of(const char *word)
+{
+    if (strcmp(word, "per-head") == 0 || strcmp(word, "per_head") == 0) return DSE_GATE_HEAD;
+    return strcmp(word, "per-element") == 0 || strcmp(word, "per_element") == 0 ? DSE_GATE_ELEMENT : -1;
+}
+
+/* Laguna's `gating` is a word, true for gates a head, or false for none; gating_types has the word of each layer. */
+static int32_t laguna_gate(struct llm_config *c)
+{
+    static const char key[] = "gating", types[] = "gating_types";
+    const int64_t n = config_list(c, types);
+    const bool is_text = config_is_text(c, key), on = is_text || config_flag(c, key, true);
+    const char *word = is_text ? config_word(c, key) : "per-head";
+    const int gate = on ? gate_of(word) : DSE_NO_GATE;
+    if (gate < 0) config_error(c, key, "%s: \"%s\" is no gate that %s is known to have", key, word, c->model_type);
+    for (int64_t i = 0; i < n && c->ok; i++) {
+        const char *is = config_list_word(c, types, i);
+        if (!is || gate_of(is) != gate) config_error(c, types, "%s: \"%s\" is not what %s says", types, is ? is : "?", key);
+    }
+    return gate < 0 ? DSE_NO_GATE : gate;
+}
+
+static void take_laguna_experts(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
+    m->moe.shared_ffn = config_whole_or(c, "shared_expert_intermediate_size", 512);
+    m->moe.router_bias = 1;
+    if (config_has(c, "mlp_only_layers") && !config_has(c, "mlp_layer_types"))
+        llm_take_sparse_layers(c, m, "decoder_sparse_step", "mlp_only_layers");
+    else
+        llm_take_dense_first(c, m, 1);
+    llm_take_dense(c, m, "intermediate_size");
+}
+
 /* Laguna: num_attention_heads_per_layer has the query heads of each layer, which gate what they give. */
 void llm_fill_laguna(struct llm_config *c, struct dse_llm *m)
 {
@@ -110,12 +145,8 @@ void llm_fill_laguna(struct llm_config *c, struct dse_llm *m)
     llm_take_heads(c, m);
     llm_take_biases(c, m, false);
     m->details.qk_norm = DSE_QK_NORM_HEAD;
-    m->details.output_gate = DSE_GATE_HEAD;
-    llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
-    m->moe.shared_ffn = config_whole_or(c, "shared_expert_intermediate_size", 512);
-    m->moe.router_bias = 1;
-    llm_take_dense_first(c, m, 1);
-    llm_take_dense(c, m, "intermediate_size");
+    m->details.output_gate = laguna_gate(c);
+    take_laguna_experts(c, m);
     m->attention_window = config_whole_or(c, "sliding_window", 512);
     if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words))
         m->attention = (struct dse_pattern){.n = 1, .at = {DSE_FULL}};

@@ -8,13 +8,17 @@
 struct latent_defaults {
     const char *model_type;
     int64_t q_rank, index_heads, index_dim, index_topk, shared, dense;
+    bool plain_router; /* no bias corrects the choice of experts, unless topk_method says so */
+    bool no_experts;   /* and values as wide as the hidden state over the heads */
 };
 static const struct latent_defaults *latent_defaults(const struct llm_config *c)
 {
-    static const struct latent_defaults all[] = {{"deepseek_v2", 1536, 0, 0, 0, 2, 0},
+    static const struct latent_defaults all[] = {{"deepseek_v2", 1536, 0, 0, 0, 2, 0, .plain_router = true},
                                                  {"deepseek_v32", 1536, 64, 128, 2048, 1, 3},
                                                  {"glm_moe_dsa", 2048, 32, 128, 2048, 1, 3},
                                                  {"glm4_moe_lite", 768, 0, 0, 0, 1, 1},
+                                                 {"mistral4", 1024, 0, 0, 0, 1, 0, .plain_router = true},
+                                                 {"minicpm3", 768, 0, 0, 0, 0, 0, .no_experts = true},
                                                  {"deepseek_v3", 1536, 0, 0, 0, 1, 3}};
     enum { ALL = sizeof all / sizeof *all };
     for (size_t i = 0; i < ALL; i++)
@@ -99,10 +103,23 @@ static void take_indexer(struct llm_config *c, struct dse_llm *m, const struct l
     take_sharing(c, m);
 }
 
+/* DeepSeek-OCR says that attention is as in Llama (use_mla), and gives the widths of latents as null or 0. */
+static void fill_without_latents(struct llm_config *c, struct dse_llm *m)
+{
+    static const char *const widths[] = {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"};
+    llm_fill_deepseek(c, m);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        if (config_whole_if(c, widths[i]) != 0) config_error(c, widths[i], "%s is not 0, but use_mla is false", widths[i]);
+}
+
 void llm_fill_latent(struct llm_config *c, struct dse_llm *m)
 {
     const struct latent_defaults *d = latent_defaults(c);
     struct dse_llm_latent *l = &m->latent;
+    if (config_has(c, "use_mla") && !config_flag(c, "use_mla", true)) {
+        fill_without_latents(c, m);
+        return;
+    }
     m->heads = config_whole(c, "num_attention_heads");
     config_whole_if(c, "num_key_value_heads");
     config_whole_if(c, "head_dim");
@@ -110,18 +127,19 @@ void llm_fill_latent(struct llm_config *c, struct dse_llm *m)
     l->kv_rank = config_whole(c, "kv_lora_rank");
     l->nope_dim = config_whole(c, "qk_nope_head_dim");
     l->rope_dim = config_whole(c, "qk_rope_head_dim");
-    l->v_head_dim = config_whole(c, "v_head_dim");
+    l->v_head_dim =
+        d->no_experts && m->heads > 0 ? config_whole_or(c, "v_head_dim", m->hidden / m->heads) : config_whole(c, "v_head_dim");
     take_indexer(c, m, d);
     check_layer_types(c, m);
     if (config_flag(c, "attention_bias", false))
         config_cannot(c, "attention_bias", NULL, "attention_bias: biases of latent attention are not counted");
     if (config_has(c, "mlp_bias")) llm_take_network_biases(c, "mlp_bias");
-    if (!config_is_null(c, "n_routed_experts")) {
+    if (!d->no_experts && !config_is_null(c, "n_routed_experts")) {
         llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
         m->moe.shared_ffn = config_whole_or_none(c, "n_shared_experts", d->shared) * m->moe.expert_ffn;
         llm_take_dense_first(c, m, d->dense);
         const char *method = config_word(c, "topk_method");
-        m->moe.router_bias = method ? strcmp(method, "noaux_tc") == 0 : strcmp(c->model_type, "deepseek_v2") != 0;
+        m->moe.router_bias = method ? strcmp(method, "noaux_tc") == 0 : !d->plain_router;
     }
     llm_take_dense(c, m, "intermediate_size");
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
@@ -198,6 +216,7 @@ void llm_fill_minimax_m3(struct llm_config *c, struct dse_llm *m)
     llm_take_dense_first(c, m, 0);
     llm_take_dense(c, m, "dense_intermediate_size");
     m->details.mtp_layers = config_whole_if(c, config_has(c, "num_mtp_modules") ? "num_mtp_modules" : "num_nextn_predict_layers");
+    config_has(c, "num_nextn_predict_layers"); /* beside the other name */
     const int64_t heads = nested ? config_whole_in(c, sparse, "sparse_num_index_heads", 4) : config_whole_or(c, "index_n_heads", 4);
     const int64_t dim = nested ? config_whole_in(c, sparse, "sparse_index_dim", 128) : config_whole_or(c, "index_head_dim", 128);
     const int64_t blocks =

@@ -1,6 +1,8 @@
 /* Architectures that are variations of others: dense ones, and ones of experts beside grouped-query attention. */
 #include "config/llm_rules.h"
 
+#include <string.h>
+
 /* ---- dense ---------------------------------------------------------------------------------------------------------------- */
 
 static void take_dense_llama(struct llm_config *c, struct dse_llm *m)
@@ -14,6 +16,13 @@ static void take_dense_llama(struct llm_config *c, struct dse_llm *m)
 void llm_fill_gemma(struct llm_config *c, struct dse_llm *m)
 {
     take_dense_llama(c, m);
+}
+
+/* OLMo, the first: norms without weights, of which dse counts one vector each. */
+void llm_fill_olmo(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+    config_cannot(c, "model_type", NULL, "norms of %s have no weights, and dse counts every norm with some", c->model_type);
 }
 
 /* Norms behind the sublayers, not before them: as many. Queries and keys are normed over all heads at once. */
@@ -54,19 +63,20 @@ void llm_fill_seed_oss(struct llm_config *c, struct dse_llm *m)
     llm_take_network_biases(c, "mlp_bias");
 }
 
-/* GLM-4-0414: norms before and behind each sublayer; biases of queries, keys and values alone. */
+/* GLM-4, and GLM-4-0414, which has norms before and behind each sublayer; biases of queries, keys and values alone. */
 void llm_fill_glm4(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);
     m->ffn = llm_ffn(c);
     m->details.qkv_bias = config_flag(c, "attention_bias", false);
-    m->details.norms = 2;
+    m->details.norms = strcmp(c->model_type, "glm") == 0 ? 1 : 2;
 }
 
 void llm_fill_exaone4(struct llm_config *c, struct dse_llm *m)
 {
     take_dense_llama(c, m);
     m->details.qk_norm = DSE_QK_NORM_HEAD;
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
     m->attention_window = config_whole_if(c, "sliding_window");
     /* a number, or letters a layer of a period: "LLLG" */
     const bool number = config_is_number(c, "sliding_window_pattern");
@@ -154,6 +164,45 @@ void llm_fill_ernie_moe(struct llm_config *c, struct dse_llm *m)
     for (int64_t i = 0; i < m->layers; i++)
         m->feed_forward.at[i] = i >= first && i <= last && (i + 1) % every == 0 ? DSE_FFN_EXPERTS : DSE_FFN_DENSE;
     llm_shorten(&m->feed_forward);
+}
+
+/* Apertus and Arcee: a network without a gate. Apertus' activation has two learned numbers a layer, which no count has. */
+void llm_fill_gateless(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+    m->ffn_matrices = 2;
+    if (strcmp(c->model_type, "apertus") == 0) m->details.qk_norm = DSE_QK_NORM_HEAD;
+}
+
+/* Baichuan and EXAONE 3: as Llama, without biases. */
+void llm_fill_plain(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = config_whole(c, "intermediate_size");
+}
+
+/* MiniCPM: Llama with scales. Its newer files may switch on attention to chosen blocks of positions (sparse_config). */
+void llm_fill_minicpm(struct llm_config *c, struct dse_llm *m)
+{
+    take_dense_llama(c, m);
+    if (config_has(c, "sparse_config"))
+        config_cannot(c, "sparse_config", NULL, "sparse_config: attention to chosen blocks of positions is not counted");
+}
+
+/* InternLM, the first: biases of attention alone. */
+void llm_fill_internlm_1(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = config_whole(c, "intermediate_size");
+    m->details.qkv_bias = m->details.output_bias = config_flag(c, "bias", true);
+}
+
+/* Qwen, the first: intermediate_size is of gate and up together; biases of queries, keys and values. */
+void llm_fill_qwen(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = config_whole(c, "intermediate_size") / 2;
+    m->details.qkv_bias = 1;
 }
 
 /* InternLM 2 and 3: as Llama, with keys of their own for biases. */

@@ -62,8 +62,27 @@ void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m);
 void llm_fill_nemotron_nas(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gemma4(struct llm_config *c, struct dse_llm *m);
 
+/* Experts beside grouped-query attention (llm_expert_rules.c). */
+void llm_fill_mixtral(struct llm_config *c, struct dse_llm *m);
+void llm_fill_qwen3_moe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_qwen2_moe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_llama4(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gpt_oss(struct llm_config *c, struct dse_llm *m);
+void llm_fill_glm4_moe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_minimax_m2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_solar_open(struct llm_config *c, struct dse_llm *m);
+void llm_fill_deepseek(struct llm_config *c, struct dse_llm *m);
+void llm_fill_dbrx(struct llm_config *c, struct dse_llm *m);
+void llm_fill_arctic(struct llm_config *c, struct dse_llm *m);
+void llm_fill_grok(struct llm_config *c, struct dse_llm *m);
+void llm_fill_exaone_moe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_afmoe(struct llm_config *c, struct dse_llm *m);
+void llm_fill_hy3(struct llm_config *c, struct dse_llm *m);
+
 /* From before Llama (llm_classic_rules.c). */
 void llm_fill_gpt2(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gptj(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gpt_neo(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gpt_bigcode(struct llm_config *c, struct dse_llm *m);
 void llm_fill_starcoder2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_opt(struct llm_config *c, struct dse_llm *m);
@@ -80,11 +99,17 @@ void llm_fill_chatglm(struct llm_config *c, struct dse_llm *m);
 void llm_fill_nemotron(struct llm_config *c, struct dse_llm *m);
 
 /* Variations of others (llm_more_rules.c). */
+void llm_fill_gateless(struct llm_config *c, struct dse_llm *m);
+void llm_fill_plain(struct llm_config *c, struct dse_llm *m);
+void llm_fill_minicpm(struct llm_config *c, struct dse_llm *m);
+void llm_fill_internlm_1(struct llm_config *c, struct dse_llm *m);
+void llm_fill_qwen(struct llm_config *c, struct dse_llm *m);
 void llm_fill_internlm(struct llm_config *c, struct dse_llm *m);
 void llm_fill_mllama(struct llm_config *c, struct dse_llm *m);
 void llm_fill_hunyuan(struct llm_config *c, struct dse_llm *m);
 void llm_fill_hunyuan_moe(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gemma(struct llm_config *c, struct dse_llm *m);
+void llm_fill_olmo(struct llm_config *c, struct dse_llm *m);
 void llm_fill_olmo2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_olmo3(struct llm_config *c, struct dse_llm *m);
 void llm_fill_granite(struct llm_config *c, struct dse_llm *m);
@@ -104,6 +129,8 @@ void llm_take_state_biases(struct llm_config *c, const char *convolution, const 
 void llm_fill_minimax_text(struct llm_config *c, struct dse_llm *m);
 void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m);
 void llm_fill_jamba(struct llm_config *c, struct dse_llm *m);
+void llm_fill_bamba(struct llm_config *c, struct dse_llm *m);
+void llm_fill_mamba(struct llm_config *c, struct dse_llm *m);
 void llm_fill_mamba2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_lfm2(struct llm_config *c, struct dse_llm *m);
 void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m);

@@ -96,6 +96,22 @@ void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)
     if (m->moe.experts <= 1) m->moe = (struct dse_llm_experts){0}; /* one expert is a dense network */
 }
 
+/* Mamba and Falcon Mamba: intermediate_size, where a file has it, counts before `expand`. */
+void llm_fill_mamba(struct llm_config *c, struct dse_llm *m)
+{
+    enum { STATES_A_RANK = 16 };
+    struct dse_llm_states *s = &m->states;
+    const int64_t expand = config_whole_or(c, "expand", 2);
+    const bool given = config_is_number(c, "time_step_rank"); /* else "auto" */
+    s->ssm_inner = config_has(c, "intermediate_size") ? config_whole(c, "intermediate_size") : expand * m->hidden;
+    s->ssm_state = config_whole_or(c, "state_size", 16);
+    s->conv_kernel = config_whole_or(c, "conv_kernel", 4);
+    s->ssm_dt_rank = given ? config_whole(c, "time_step_rank") : (m->hidden + STATES_A_RANK - 1) / STATES_A_RANK;
+    llm_take_state_biases(c, "use_conv_bias", "use_bias");
+    m->attention = (struct dse_pattern){.n = 1, .at = {DSE_MAMBA}};
+    m->feed_forward = (struct dse_pattern){.n = 1, .at = {DSE_NO_FFN}};
+}
+
 void llm_fill_mamba2(struct llm_config *c, struct dse_llm *m)
 {
     struct dse_llm_states *s = &m->states;
@@ -192,18 +208,10 @@ void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
 }
 
-/* Granite 4: Mamba-2 and a few layers of attention; experts, which may be none, beside a network that all tokens go through. */
-void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m)
+/* Mamba-2 as Bamba and Granite 4 write it. */
+static void take_mamba2(struct llm_config *c, struct dse_llm *m)
 {
-    static const struct llm_layer_word words[] = {
-        {"attention", DSE_FULL}, {"full_attention", DSE_FULL}, {"mamba", DSE_MAMBA2}, {NULL, DSE_FULL}};
     struct dse_llm_states *s = &m->states;
-    llm_take_heads(c, m);
-    llm_take_biases(c, m, false);
-    if (!llm_take_layer_types(c, m, "layer_types", words) && !llm_take_layer_types(c, m, "layers_block_type", words)) {
-        config_error(c, "layer_types", "there are no layer_types, which say which layers are Mamba");
-        return;
-    }
     s->ssm_heads = config_whole_or(c, "mamba_n_heads", 128);
     s->ssm_inner = m->hidden * config_whole_or(c, "mamba_expand", 2);
     s->ssm_state = config_whole_or(c, "mamba_d_state", 256);
@@ -211,6 +219,42 @@ void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m)
     s->conv_kernel = config_whole_or(c, "mamba_d_conv", 4);
     config_has(c, "mamba_d_head");
     llm_take_state_biases(c, "mamba_conv_bias", "mamba_proj_bias");
+}
+
+/* Bamba: attention in the layers that attn_layer_indices lists, Mamba-2 in all others; a dense network in each. */
+void llm_fill_bamba(struct llm_config *c, struct dse_llm *m)
+{
+    static const char key[] = "attn_layer_indices";
+    const int64_t n = config_list(c, key);
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    llm_take_network_biases(c, "mlp_bias");
+    m->ffn = config_whole(c, "intermediate_size");
+    m->attention.n = m->layers;
+    memset(m->attention.at, DSE_MAMBA2, (size_t)m->layers);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t layer = config_list_number(c, key, k);
+        if (layer < 0 || layer >= m->layers)
+            config_error(c, key, "%s: there is no layer %lld", key, (long long)layer);
+        else
+            m->attention.at[layer] = DSE_FULL;
+    }
+    llm_shorten(&m->attention);
+    take_mamba2(c, m);
+}
+
+/* Granite 4: Mamba-2 and a few layers of attention; experts, which may be none, beside a network that all tokens go through. */
+void llm_fill_granite_hybrid(struct llm_config *c, struct dse_llm *m)
+{
+    static const struct llm_layer_word words[] = {
+        {"attention", DSE_FULL}, {"full_attention", DSE_FULL}, {"mamba", DSE_MAMBA2}, {NULL, DSE_FULL}};
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    if (!llm_take_layer_types(c, m, "layer_types", words) && !llm_take_layer_types(c, m, "layers_block_type", words)) {
+        config_error(c, "layer_types", "there are no layer_types, which say which layers are Mamba");
+        return;
+    }
+    take_mamba2(c, m);
     if (config_has(c, "num_local_experts") && config_whole(c, "num_local_experts") > 0) {
         llm_take_experts(c, m, "num_local_experts", "intermediate_size");
         m->moe.shared_ffn = config_whole_if(c, "shared_intermediate_size");

@@ -15,7 +15,10 @@
 
 /* The keys of a configuration that count, and its weights: published totals of the files (the safetensors totals that Hugging Face
  * shows, or Keras's presets). Of granite-3.0 to EXAONE-4.0 no published total was at hand: theirs are sums by hand over the
- * definition of the class. */
+ * definition of the class. So are those of AFM, MiniCPM3, Mistral Small 4, K-EXAONE, Helium, Arctic, Grok 2, Trinity, Solar Open,
+ * Bamba, replit-code, DeepSeek-OCR, Hy3 and InternLM, which are published in billions: 4.62, 4.07, 119, 236, 2.17, 480, 270, 6,
+ * 102.6, 9.78, 3.3, 3, 295 and 7. Apertus' published total, 8053338176, has two numbers a layer more, which its activation
+ * learns. */
 struct sample {
     const char *name, *keys;
     int64_t params;
@@ -185,6 +188,161 @@ static const struct sample samples[] = {
      "\"num_key_value_heads\":32,\"num_nextn_predict_layers\":0,\"num_shared_experts\":1,\"qk_nope_head_dim\":128,"
      "\"qk_rope_head_dim\":64,\"tie_word_embeddings\":false,\"v_head_dim\":128,\"vocab_size\":163840",
      49122681728},
+    {"Apertus-8B",
+     "\"model_type\":\"apertus\",\"hidden_size\":4096,\"intermediate_size\":21504,\"num_hidden_layers\":32,"
+     "\"num_attention_heads\":32,\"num_key_value_heads\":8,\"max_position_embeddings\":65536,\"mlp_bias\":false,"
+     "\"attention_bias\":false,\"qk_norm\":true,\"post_norm\":false,\"tie_word_embeddings\":false,"
+     "\"vocab_size\":131072",
+     8053338112},
+    {"AFM-4.5B",
+     "\"model_type\":\"arcee\",\"hidden_size\":2560,\"intermediate_size\":18432,\"num_hidden_layers\":36,"
+     "\"num_attention_heads\":20,\"num_key_value_heads\":4,\"head_dim\":128,\"max_position_embeddings\":65536,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":128004",
+     4619184640},
+    {"Baichuan2-7B",
+     "\"model_type\":\"baichuan\",\"hidden_size\":4096,\"intermediate_size\":11008,\"num_hidden_layers\":32,"
+     "\"num_attention_heads\":32,\"model_max_length\":4096,\"tie_word_embeddings\":false,\"vocab_size\":125696",
+     7505973248},
+    {"MiniCPM-2B",
+     "\"model_type\":\"minicpm\",\"hidden_size\":2304,\"intermediate_size\":5760,\"num_hidden_layers\":40,"
+     "\"num_attention_heads\":36,\"num_key_value_heads\":36,\"max_position_embeddings\":4096,\"scale_emb\":12,"
+     "\"scale_depth\":1.4,\"dim_model_base\":256,\"vocab_size\":122753",
+     2724880896},
+    {"MiniCPM3-4B",
+     "\"model_type\":\"minicpm3\",\"hidden_size\":2560,\"intermediate_size\":6400,\"num_hidden_layers\":62,"
+     "\"num_attention_heads\":40,\"num_key_value_heads\":40,\"q_lora_rank\":768,\"kv_lora_rank\":256,"
+     "\"qk_nope_head_dim\":64,\"qk_rope_head_dim\":32,\"max_position_embeddings\":32768,\"scale_emb\":12,"
+     "\"scale_depth\":1.4,\"dim_model_base\":256,\"vocab_size\":73448",
+     4073875968},
+    {"Mistral-Small-4-119B",
+     "\"model_type\":\"mistral4\",\"hidden_size\":4096,\"intermediate_size\":12288,\"moe_intermediate_size\":2048,"
+     "\"num_hidden_layers\":36,\"num_attention_heads\":32,\"num_key_value_heads\":32,\"n_routed_experts\":128,"
+     "\"n_shared_experts\":1,\"num_experts_per_tok\":4,\"first_k_dense_replace\":0,\"q_lora_rank\":1024,"
+     "\"kv_lora_rank\":256,\"qk_nope_head_dim\":64,\"qk_rope_head_dim\":64,\"v_head_dim\":128,"
+     "\"max_position_embeddings\":1048576,\"tie_word_embeddings\":false,\"vocab_size\":131072",
+     118972826624},
+    {"EXAONE-3.5-7.8B",
+     "\"model_type\":\"exaone\",\"hidden_size\":4096,\"intermediate_size\":14336,\"num_layers\":32,"
+     "\"num_attention_heads\":32,\"num_key_value_heads\":8,\"head_dim\":128,\"max_position_embeddings\":32768,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":102400",
+     7818448896},
+    {"K-EXAONE-236B-A23B",
+     "\"model_type\":\"exaone_moe\",\"hidden_size\":6144,\"intermediate_size\":18432,"
+     "\"moe_intermediate_size\":2048,\"num_hidden_layers\":48,\"num_attention_heads\":64,"
+     "\"num_key_value_heads\":8,\"head_dim\":128,\"num_experts\":128,\"num_experts_per_tok\":8,"
+     "\"num_shared_experts\":1,\"first_k_dense_replace\":1,\"sliding_window\":128,"
+     "\"sliding_window_pattern\":\"LLLG\",\"max_position_embeddings\":262144,\"tie_word_embeddings\":false,"
+     "\"vocab_size\":153600",
+     236571156352},
+    {"glm-4-9b-hf",
+     "\"model_type\":\"glm\",\"hidden_size\":4096,\"intermediate_size\":13696,\"num_hidden_layers\":40,"
+     "\"num_attention_heads\":32,\"num_key_value_heads\":2,\"head_dim\":128,\"attention_bias\":true,"
+     "\"max_position_embeddings\":131072,\"tie_word_embeddings\":false,\"vocab_size\":151552",
+     9399951360},
+    {"internlm-7b",
+     "\"model_type\":\"internlm\",\"bias\":true,\"hidden_size\":4096,\"intermediate_size\":11008,"
+     "\"num_hidden_layers\":32,\"num_attention_heads\":32,\"max_position_embeddings\":2048,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":103168",
+     7321948160},
+    {"Qwen-7B",
+     "\"model_type\":\"qwen\",\"hidden_size\":4096,\"intermediate_size\":22016,\"kv_channels\":128,"
+     "\"no_bias\":true,\"num_hidden_layers\":32,\"num_attention_heads\":32,\"max_position_embeddings\":32768,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":151936",
+     7721324544},
+    {"helium-1-preview-2b",
+     "\"model_type\":\"helium\",\"hidden_size\":2560,\"intermediate_size\":7040,\"num_hidden_layers\":24,"
+     "\"num_attention_heads\":20,\"num_key_value_heads\":20,\"head_dim\":128,\"attention_bias\":false,"
+     "\"mlp_bias\":false,\"max_position_embeddings\":4096,\"tie_word_embeddings\":false,\"vocab_size\":48000",
+     2172643840},
+    {"stablelm-2-12b",
+     "\"model_type\":\"stablelm\",\"hidden_size\":5120,\"intermediate_size\":13824,"
+     "\"max_position_embeddings\":4096,\"num_attention_heads\":32,\"num_hidden_layers\":40,"
+     "\"num_key_value_heads\":8,\"qk_layernorm\":true,\"use_parallel_residual\":true,\"use_qkv_bias\":false,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":100352",
+     12143185920},
+    {"gpt-j-6b",
+     "\"model_type\":\"gptj\",\"n_embd\":4096,\"n_head\":16,\"n_inner\":null,\"n_layer\":28,\"n_positions\":2048,"
+     "\"rotary\":true,\"tie_word_embeddings\":false,\"vocab_size\":50400",
+     6050882784},
+    {"gpt-neo-125m",
+     "\"model_type\":\"gpt_neo\",\"hidden_size\":768,\"num_layers\":12,\"num_heads\":12,"
+     "\"intermediate_size\":null,\"window_size\":256,\"attention_layers\":[\"global\",\"local\",\"global\","
+     "\"local\",\"global\",\"local\",\"global\",\"local\",\"global\",\"local\",\"global\",\"local\"],"
+     "\"max_position_embeddings\":2048,\"vocab_size\":50257",
+     125198592},
+    {"deepseek-moe-16b",
+     "\"model_type\":\"deepseek\",\"hidden_size\":2048,\"intermediate_size\":10944,\"moe_intermediate_size\":1408,"
+     "\"num_hidden_layers\":28,\"num_attention_heads\":16,\"num_key_value_heads\":16,\"n_routed_experts\":64,"
+     "\"n_shared_experts\":2,\"num_experts_per_tok\":6,\"first_k_dense_replace\":1,\"moe_layer_freq\":1,"
+     "\"max_position_embeddings\":4096,\"tie_word_embeddings\":false,\"vocab_size\":102400",
+     16375728128},
+    {"DBRX",
+     "\"model_type\":\"dbrx\",\"d_model\":6144,\"n_heads\":48,\"n_layers\":40,\"max_seq_len\":32768,"
+     "\"attn_config\":{\"kv_n_heads\":8,\"clip_qkv\":8},\"ffn_config\":{\"ffn_hidden_size\":10752,"
+     "\"moe_num_experts\":16,\"moe_top_k\":4},\"tie_word_embeddings\":false,\"vocab_size\":100352",
+     131596523520},
+    {"snowflake-arctic",
+     "\"model_type\":\"arctic\",\"hidden_size\":7168,\"intermediate_size\":4864,\"num_hidden_layers\":35,"
+     "\"num_attention_heads\":56,\"num_key_value_heads\":8,\"num_local_experts\":128,\"num_experts_per_tok\":2,"
+     "\"moe_layer_frequency\":1,\"parallel_attn_mlp_res\":true,\"use_residual\":true,"
+     "\"max_position_embeddings\":4096,\"tie_word_embeddings\":false,\"vocab_size\":32000",
+     478584608768},
+    {"grok-2",
+     "\"model_type\":\"git\",\"hidden_size\":8192,\"intermediate_size\":32768,\"moe_intermediate_size\":16384,"
+     "\"num_hidden_layers\":64,\"num_attention_heads\":64,\"num_key_value_heads\":8,\"head_dim\":128,"
+     "\"num_local_experts\":8,\"num_experts_per_tok\":2,\"residual_moe\":true,\"max_position_embeddings\":131072,"
+     "\"vocab_size\":131072",
+     269515497472},
+    {"Trinity-Nano",
+     "\"model_type\":\"afmoe\",\"hidden_size\":1024,\"intermediate_size\":3072,\"moe_intermediate_size\":256,"
+     "\"num_hidden_layers\":56,\"num_attention_heads\":8,\"num_key_value_heads\":2,\"head_dim\":128,"
+     "\"num_dense_layers\":2,\"num_experts\":128,\"num_experts_per_tok\":8,\"num_shared_experts\":1,"
+     "\"sliding_window\":2048,\"global_attn_every_n_layers\":4,\"max_position_embeddings\":131072,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":200192",
+     6120003328},
+    {"Solar-Open-100B",
+     "\"model_type\":\"solar_open\",\"hidden_size\":4096,\"intermediate_size\":10240,"
+     "\"moe_intermediate_size\":1280,\"num_hidden_layers\":48,\"num_attention_heads\":64,"
+     "\"num_key_value_heads\":8,\"head_dim\":128,\"n_routed_experts\":128,\"n_shared_experts\":1,"
+     "\"num_experts_per_tok\":8,\"max_position_embeddings\":131072,\"tie_word_embeddings\":false,"
+     "\"vocab_size\":196608",
+     102651799552},
+    {"mamba-2.8b-hf",
+     "\"model_type\":\"mamba\",\"hidden_size\":2560,\"intermediate_size\":5120,\"num_hidden_layers\":64,"
+     "\"state_size\":16,\"conv_kernel\":4,\"time_step_rank\":160,\"expand\":2,\"use_bias\":false,"
+     "\"use_conv_bias\":true,\"vocab_size\":50280",
+     2768345600},
+    {"falcon-mamba-7b",
+     "\"model_type\":\"falcon_mamba\",\"hidden_size\":4096,\"intermediate_size\":8192,\"num_hidden_layers\":64,"
+     "\"state_size\":16,\"conv_kernel\":4,\"time_step_rank\":256,\"expand\":16,\"use_bias\":false,"
+     "\"use_conv_bias\":true,\"tie_word_embeddings\":false,\"vocab_size\":65024",
+     7272665088},
+    {"Bamba-9B",
+     "\"model_type\":\"bamba\",\"attn_layer_indices\":[9,18,27],\"hidden_size\":4096,\"intermediate_size\":14336,"
+     "\"num_hidden_layers\":32,\"num_attention_heads\":32,\"num_key_value_heads\":8,\"mamba_n_heads\":128,"
+     "\"mamba_d_head\":64,\"mamba_d_state\":128,\"mamba_n_groups\":1,\"mamba_d_conv\":4,\"mamba_expand\":2,"
+     "\"mamba_conv_bias\":true,\"mamba_proj_bias\":false,\"max_position_embeddings\":262144,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":128256",
+     9780235392},
+    {"replit-code-v1_5-3b",
+     "\"model_type\":\"mpt\",\"d_model\":3072,\"n_heads\":24,\"n_layers\":32,\"max_seq_len\":4096,\"expansion_ratio\":4,"
+     "\"attn_config\":{\"attn_type\":\"grouped_query_attention\",\"kv_n_heads\":8,\"alibi\":true},\"learned_pos_emb\":false,"
+     "\"no_bias\":true,\"vocab_size\":32768",
+     3322088448},
+    {"DeepSeek-OCR",
+     "\"model_type\":\"deepseek_v2\",\"hidden_size\":1280,\"intermediate_size\":6848,\"moe_intermediate_size\":896,"
+     "\"num_hidden_layers\":12,\"num_attention_heads\":10,\"num_key_value_heads\":10,\"n_routed_experts\":64,"
+     "\"n_shared_experts\":2,\"num_experts_per_tok\":6,\"first_k_dense_replace\":1,\"use_mla\":false,\"kv_lora_rank\":null,"
+     "\"q_lora_rank\":null,\"qk_nope_head_dim\":0,\"qk_rope_head_dim\":0,\"v_head_dim\":0,\"topk_method\":\"greedy\","
+     "\"lm_head\":true,\"rm_head\":false,\"max_position_embeddings\":8192,\"vocab_size\":129280",
+     2934734080},
+    {"Hy3",
+     "\"model_type\":\"hy_v3\",\"hidden_size\":4096,\"intermediate_size\":13312,\"moe_intermediate_size\":1536,"
+     "\"expert_hidden_dim\":1536,\"num_hidden_layers\":80,\"num_attention_heads\":64,\"num_key_value_heads\":8,\"head_dim\":128,"
+     "\"num_experts\":192,\"num_experts_per_tok\":8,\"num_shared_experts\":1,\"first_k_dense_replace\":1,\"qk_norm\":true,"
+     "\"moe_router_enable_expert_bias\":true,\"num_nextn_predict_layers\":1,\"max_position_embeddings\":262144,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":120832",
+     295033543488},
 };
 
 /* Forty layers, the sixth of every ten attention. */
