@@ -12,6 +12,7 @@
 #include <dse/llm.h>
 #include <dse/units.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
