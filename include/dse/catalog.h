@@ -320,6 +320,13 @@ struct dse_gpu_kernels {
     double l2_copies;                                 /* of a line that the partitions of the last-level cache may hold */
     double kernels_borrowed;                          /* 1: the fitted ones are of another generation */
     double kernel_cache_bytes;                        /* a cycle from the last-level cache to an SM */
+    double gemm_four_share;                           /* as gemm_narrow_share, which is of 8 bits, of 4 */
+    double attention_head_blocks;                     /* in decode, of all sequences together, that share a KV head at most */
+    double attention_narrow_cycles;                   /* before decode attention over a cache of 8 bits: queries become as narrow */
+    double attention_narrow_draw;                     /* of a block's bandwidth, what it draws of such a cache */
+    double expert_tensor_share, expert_stream_share, expert_row_share,
+        expert_scaled_share;   /* of what the maker's kernels reach, what those of experts do */
+    double gemm_narrow_stream; /* of a GEMM of 8 or 4 bits: kernel_stream_share over its value at 16 */
 };
 extern const struct dse_param dse_gpu_kernel_fields[];
 

@@ -16,7 +16,7 @@ static const char *const caches[] = {[FD_COLD] = "cold", [FD_WARM] = "warm", NUL
 static const char *const quantizings[] = {
     [FD_QUANTIZED] = "fused", [FD_BY_KERNEL] = "kernel", [FD_BY_OPERATORS] = "operators", NULL};
 static const char *const expert_tilings[] = {
-    [FD_SEARCHED] = "searched", [FD_DEFAULT] = "default", [FD_SCALED] = "block-scaled", NULL};
+    [FD_SEARCHED] = "searched", [FD_DEFAULT] = "default", [FD_SCALED] = "block-scaled", [FD_MAKERS] = "makers", NULL};
 static const char *const latent_prefills[] = {[FD_EXPANDED] = "expanded", [FD_ABSORBED] = "absorbed", NULL};
 static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};
 static const char *const kernel_names[] = {[FD_GEMV] = "gemv", [FD_FLAT] = "flat-gemm", [FD_LIBRARY] = "library", NULL};
@@ -57,8 +57,40 @@ static const struct dse_param kernel_params[] = {
                        "A100's",
                        "E29"),
     DSE_PARAM_F64_AUTO(K, gemm_narrow_share, "", 0.01, 1, NULL,
-                       "dataflow = vendor: gemm_tensor_share at 8 bits or fewer, over its value at 16; auto: the gpu's, else 1",
+                       "dataflow = vendor: gemm_tensor_share at 8 bits, over its value at 16; auto: the gpu's, else 1", "E28"),
+    DSE_PARAM_F64_AUTO(
+        K, gemm_four_share, "", 0.01, 1, NULL,
+        "dataflow = vendor: gemm_tensor_share at 4 bits, over its value at 16; auto: the gpu's, else gemm_narrow_share", "E28"),
+    DSE_PARAM_F64_AUTO(K, gemm_narrow_stream, "", 0.01, 1, NULL,
+                       "dataflow = vendor: kernel_stream_share of GEMMs at 8 bits or fewer, over its value at 16; auto: the gpu's, "
+                       "else 1",
                        "E28"),
+    DSE_PARAM_F64_AUTO(
+        K, attention_head_blocks, "", 1, 1e6, NULL,
+        "kernel_losses = measured: blocks of all sequences that share a KV head in decode, at most; auto: the gpu's, "
+        "else no limit",
+        "E29"),
+    DSE_PARAM_F64_AUTO(K, attention_narrow_cycles, "", 0, 1e6, NULL,
+                       "kernel_losses = measured: cycles before decode attention over a cache of 8 bits or fewer; auto: the gpu's, "
+                       "else 0",
+                       "E29"),
+    DSE_PARAM_F64_AUTO(
+        K, attention_narrow_draw, "", 0.01, 1, NULL,
+        "kernel_losses = measured: share of its bandwidth that a block draws of such a cache; auto: the gpu's, else 1", "E29"),
+    DSE_PARAM_F64_AUTO(
+        K, expert_tensor_share, "", 0.01, 1, NULL,
+        "dataflow = vendor: share of a GEMM's rate that the generated kernel of experts reaches on tensor cores; auto: "
+        "the gpu's, else an A100's",
+        "E31"),
+    DSE_PARAM_F64_AUTO(
+        K, expert_scaled_share, "", 0.01, 1, NULL,
+        "dataflow = vendor: as expert_tensor_share, of blocks with scales; auto: the gpu's, else expert_tensor_share", "E31"),
+    DSE_PARAM_F64_AUTO(K, expert_stream_share, "", 0.01, 1, NULL,
+                       "dataflow = vendor: share of kernel_stream_share that it reads weights at; auto: the gpu's, else 1", "E31"),
+    DSE_PARAM_F64_AUTO(K, expert_row_share, "", 0.01, 1, NULL,
+                       "dataflow = vendor: share of kernel_stream_share that rows of experts are written, read and added at; auto: "
+                       "the gpu's, else 1",
+                       "E31"),
     DSE_PARAM_F64_AUTO(K, l2_copies, "", 1, 16, NULL,
                        "dataflow = vendor: copies of a line in the last-level cache, at most one per partition; auto: the gpu's, "
                        "else 1",
@@ -228,13 +260,11 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_I64(P, expert_devices, 1, 256, "equations moe_* only: groups of devices that share the experts", "E31"),
     DSE_PARAM_I64_UNIT(P, expert_activation_bits, "bit", 4, 16,
                        "equations moe_* only: width of multiplied activations; below 16, two kernels quantize them", "E31"),
-    DSE_PARAM_F64(P, expert_tensor_share, "", 0.01, 1,
-                  "expert kernel's tensor core share over the vendor library's; in equations moe_* and with dataflow = vendor",
-                  "E31"),
-    DSE_PARAM_ENUM(P, expert_tiles, expert_tilings,
-                   "tiles of expert GEMMs: tuned on this GPU, the engine's default, or with block scales; in moe_* and with "
-                   "dataflow = vendor",
-                   "E31"),
+    DSE_PARAM_ENUM(
+        P, expert_tiles, expert_tilings,
+        "tiles of expert GEMMs: tuned on this GPU, the engine's default, with block scales, or of the maker's own kernel; "
+        "in moe_* and with dataflow = vendor",
+        "E31"),
     DSE_PARAM_I64(P, kv_rank, 1, 65536, "equations mla_* only: elements of a position's latent", "E32"),
     DSE_PARAM_I64(P, rope_dim, 0, 4096, "equations mla_* only: elements of a position's rotary key, shared by all heads", "E32"),
     DSE_PARAM_I64(P, latent_heads, 0, 1024, "latent attention in decode: query heads that share a cache read; 0: all of a device",
@@ -315,18 +345,21 @@ static const char no_power[] = "board_power_w is not above the device's power at
 
 /* E28, E29 of an A100: fitted to its measured kernels (catalog/measured, rows of split calibrate). Where nobody measured a GPU's
  * generation, it is taken for one. */
-static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.792,
-                                              .gemm_fixed_cycles = 7840,
+static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.790,
+                                              .gemm_fixed_cycles = 7716,
                                               .attention_kernels = 3,
                                               .gemm_tensor_share = 0.837,
                                               .attention_tensor_share = 0.58,
                                               .gemm_reach_bytes = 128,
-                                              .attention_block_cycles = 4030,
+                                              .attention_block_cycles = 4060,
                                               .gemm_narrow_share = 1,
+                                              .expert_tensor_share = 0.785, /* 91 rows of an A100 (catalog/measured) */
                                               .l2_copies = 1};
 
 /* NVLink 3 of an A100: 12 links of 25 GB/s. Where a GPU's entry has no links, its devices are taken to have these. */
 #define FD_A100_LINK_GBS 300
+
+#define FD_NO_LIMIT 1e6
 
 static void own_or(double *own, double of_entry, double otherwise)
 {
@@ -343,6 +376,15 @@ static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kern
     own_or(&k->gemm_reach_bytes, of->gemm_reach_bytes, ampere.gemm_reach_bytes);
     own_or(&k->attention_block_cycles, of->attention_block_cycles, ampere.attention_block_cycles);
     own_or(&k->gemm_narrow_share, of->gemm_narrow_share, ampere.gemm_narrow_share);
+    own_or(&k->gemm_four_share, of->gemm_four_share, k->gemm_narrow_share);
+    own_or(&k->gemm_narrow_stream, of->gemm_narrow_stream, 1);
+    own_or(&k->attention_head_blocks, of->attention_head_blocks, FD_NO_LIMIT);
+    own_or(&k->attention_narrow_cycles, of->attention_narrow_cycles, 0);
+    own_or(&k->attention_narrow_draw, of->attention_narrow_draw, 1);
+    own_or(&k->expert_tensor_share, of->expert_tensor_share, ampere.expert_tensor_share);
+    own_or(&k->expert_scaled_share, of->expert_scaled_share, k->expert_tensor_share);
+    own_or(&k->expert_stream_share, of->expert_stream_share, 1);
+    own_or(&k->expert_row_share, of->expert_row_share, 1);
     own_or(&k->l2_copies, of->l2_copies, ampere.l2_copies);
     own_or(&k->kernel_cache_bytes, of->kernel_cache_bytes, l2_bytes);
 }

@@ -35,7 +35,7 @@ enum fd_cache { FD_COLD, FD_WARM };
 enum fd_quantizing { FD_QUANTIZED, FD_BY_KERNEL, FD_BY_OPERATORS };
 enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_launches { FD_WAITED, FD_QUEUED };
-enum fd_expert_tiles { FD_SEARCHED, FD_DEFAULT, FD_SCALED };
+enum fd_expert_tiles { FD_SEARCHED, FD_DEFAULT, FD_SCALED, FD_MAKERS };
 enum fd_latent_prefill { FD_EXPANDED, FD_ABSORBED };
 enum fd_numbers { FD_FLOATS, FD_INTEGERS };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
@@ -99,7 +99,6 @@ struct fd_params {
 
     /* Layers that only equations have: E31, E32. */
     int64_t experts, experts_active, moe_intermediate, expert_devices, expert_activation_bits;
-    double expert_tensor_share;
     int32_t expert_tiles; /* enum fd_expert_tiles */
     int64_t kv_rank, rope_dim, latent_heads;
     int32_t latent_prefill; /* enum fd_latent_prefill */
@@ -155,18 +154,21 @@ struct fd_machine {
     double sms, l1, l2;
     struct fd_vendor_rates {
         double tile_s[FD_VENDOR_TILES], tile_sum_s[FD_VENDOR_TILES]; /* of one SM, a tile: a step of its depth; the sum of parts */
-        double stream, block_stream;                                 /* of the DRAM: all blocks, and one */
+        double stream, gemm_stream, block_stream;                    /* of the DRAM: all blocks, those of a GEMM, and one */
         double sm_ops, sm_path;                                      /* of one SM: tensor cores; operands into them */
+        double generated_ops;                                        /* as sm_ops, by format_peak: of kernels not the maker's */
         double attention_ops;                                        /* of one SM, in attention */
         double l2_path, cache_path; /* of one SM, through the last-level cache: at its peak, as kernels stream from it */
-        double fixed_s, attention_kernels, block_s, exposed;
+        double fixed_s, attention_kernels, block_s, exposed, narrow_s;
         double activation_bytes;    /* of an element that a GEMM reads */
         double kept_bytes, l2_near; /* weights of a GEMM that a warm cache keeps; what one SM's part of the cache has room for */
         double splits_max;
-        enum fd_quantizing quantizing; /* FD_QUANTIZED at 16 bits */
-        enum fd_quantizing narrowing;  /* `quantizing` of fewer bits */
-        double format_ops[FD_FORMATS]; /* sm_ops by format; a format without a peak has that of 16 bits */
-    } vendor;                          /* E28, E29 */
+        enum fd_quantizing quantizing;    /* FD_QUANTIZED at 16 bits */
+        enum fd_quantizing narrowing;     /* `quantizing` of fewer bits */
+        double format_ops[FD_FORMATS];    /* sm_ops by format; a format without a peak has that of 16 bits */
+        double format_peak[FD_FORMATS];   /* the same, did GEMMs of fewer bits reach as much of their peak as those of 16 */
+        double format_stream[FD_FORMATS]; /* gemm_stream likewise */
+    } vendor;                             /* E28, E29 */
 };
 void fd_machine_init(struct fd_machine *ret, const struct fd_params *p);
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p);
@@ -286,6 +288,7 @@ struct fd_attention_shape {
     bool prompt;  /* rows of queries in tiles, over keys that they share; else a few queries, and positions split over blocks */
     bool tensor;  /* the latter, its products on tensor cores all the same: latents, and several queries of a sequence (E37) */
     bool limited; /* not all positions before a query meet it */
+    bool latent;  /* latents or an indexer's keys: other kernels than those of keys and values */
     double sequences, queries, positions, pairs; /* queries and positions of a sequence; pairs of them in a head */
     double heads, kv_heads, key_dim, value_dim;
     double bytes;         /* of keys and values, of all sequences */
@@ -330,11 +333,17 @@ struct fd_measured_work {
     double beside_bytes, write_bytes; /* prefill: query rows and results; what the kernel moves that writes the cache */
     double tile, count_tile, resident, memory_s, l2_s;
     double splits, fewest_splits;
+    double draw, narrow_s; /* of a block's bandwidth; before attention: both of a narrow cache */
 };
 /* Read and written by the kernel that writes keys and values of so many tokens of a layer to the cache. */
 double fd_written_bytes(const struct fd_params *p, double tokens);
 /* Blocks that the positions of a KV head are split over, in decode. */
-double fd_measured_splits(double groups, double slots, double tiles);
+double fd_measured_splits(double groups, double slots, double tiles, double most);
+/* At most so many. */
+double fd_splits_most(const struct fd_params *p, const struct fd_attention_shape *s);
+/* Are its keys and values narrower than 16 bits, and its queries made so? */
+bool fd_is_narrow(const struct fd_params *p, const struct fd_attention_shape *s);
+
 /* Sets load_s, compute_s, fixed_s, and the bytes that come from the DRAM. */
 void fd_attention_measured(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w);
 

@@ -87,7 +87,9 @@ static void measured(struct fd_attention_law *ret, const struct fd_machine *m, c
                      const struct drawn *d)
 {
     const struct fd_params *p = m->p;
-    const double groups = s->sequences * s->kv_heads, splits = fd_measured_splits(groups, d->slots, dse_ceil(d->n / d->tile));
+    const double groups = s->sequences * s->kv_heads, most = fd_splits_most(p, s);
+    const double splits = fd_measured_splits(groups, d->slots, dse_ceil(d->n / d->tile), most);
+    const bool narrow = fd_is_narrow(p, s);
     const double dim = (s->key_dim + s->value_dim) / 2;
     const struct fd_measured_work work = {.prefill = s->prompt,
                                           .warm = p->cache == FD_WARM,
@@ -108,7 +110,9 @@ static void measured(struct fd_attention_law *ret, const struct fd_machine *m, c
                                           .memory_s = p->memory_latency_ns / FD_NS_PER_S,
                                           .l2_s = p->l2_latency_ns / FD_NS_PER_S,
                                           .splits = splits,
-                                          .fewest_splits = splits};
+                                          .fewest_splits = splits,
+                                          .draw = narrow ? p->kernels.attention_narrow_draw : 1,
+                                          .narrow_s = narrow ? m->vendor.narrow_s : 0};
     fd_attention_measured(ret, m, &work);
 }
 

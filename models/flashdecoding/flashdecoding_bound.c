@@ -29,7 +29,8 @@ static void peak_ends(struct fd_box *b)
     const double almost_none = 1e-100;
     for (int i = FD_BITS_16 + 1; i < FD_FORMATS; i++) {
         const enum fd_format format = (enum fd_format)i;
-        if (fd_peak_tflops(&b->lo, format) <= 0 && fd_peak_tflops(&b->hi, format) > 0) b->slow.vendor.format_ops[i] = almost_none;
+        if (fd_peak_tflops(&b->lo, format) <= 0 && fd_peak_tflops(&b->hi, format) > 0)
+            b->slow.vendor.format_ops[i] = b->slow.vendor.format_peak[i] = almost_none;
     }
 }
 
@@ -48,6 +49,8 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     const double most_hz = clock_ghz.hi * DSE_GIGA, least_hz = clock_ghz.lo * DSE_GIGA; /* fewer cycles are faster */
     b->fast.vendor.fixed_s = b->lo.kernels.gemm_fixed_cycles / most_hz;
     b->slow.vendor.fixed_s = b->hi.kernels.gemm_fixed_cycles / least_hz;
+    b->fast.vendor.narrow_s = b->lo.kernels.attention_narrow_cycles / most_hz;
+    b->slow.vendor.narrow_s = b->hi.kernels.attention_narrow_cycles / least_hz;
     b->fast.vendor.attention_kernels = b->lo.kernels.attention_kernels;
     b->slow.vendor.attention_kernels = b->hi.kernels.attention_kernels;
     b->fast.vendor.block_s = b->lo.kernels.attention_block_cycles / most_hz;
@@ -69,8 +72,14 @@ static void box_turn(struct fd_box *b)
     b->most.workload.tensor_parallel = b->lo.workload.tensor_parallel;
     b->least.workload.data_parallel = b->hi.workload.data_parallel;
     b->most.workload.data_parallel = b->lo.workload.data_parallel;
-    b->least.expert_tensor_share = b->hi.expert_tensor_share; /* rates */
-    b->most.expert_tensor_share = b->lo.expert_tensor_share;
+    b->least.kernels.expert_tensor_share = b->hi.kernels.expert_tensor_share; /* rates */
+    b->most.kernels.expert_tensor_share = b->lo.kernels.expert_tensor_share;
+    b->least.kernels.expert_stream_share = b->hi.kernels.expert_stream_share;
+    b->most.kernels.expert_stream_share = b->lo.kernels.expert_stream_share;
+    b->least.kernels.expert_scaled_share = b->hi.kernels.expert_scaled_share;
+    b->most.kernels.expert_scaled_share = b->lo.kernels.expert_scaled_share;
+    b->least.kernels.expert_row_share = b->hi.kernels.expert_row_share;
+    b->most.kernels.expert_row_share = b->lo.kernels.expert_row_share;
     b->least.peaks = b->hi.peaks;
     b->most.peaks = b->lo.peaks;
 }

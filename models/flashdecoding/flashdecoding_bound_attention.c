@@ -205,8 +205,14 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b, str
     hi.l2_s = b->hi.l2_latency_ns / FD_NS_PER_S;
     /* More blocks are faster, but for the sum of their parts. */
     const double least_tiles = dse_ceil(n.lo / lo.count_tile), most_tiles = dse_ceil(n.hi / hi.count_tile);
-    const double fewest = fd_measured_splits(hi.groups, hi.resident * b->slow.sms, least_tiles);
-    const double splits = fd_measured_splits(lo.groups, lo.resident * b->fast.sms, most_tiles);
+    const double at_least = fd_splits_most(&b->lo, most_shape), at_most = fd_splits_most(&b->hi, least_shape);
+    const double fewest = fd_measured_splits(hi.groups, hi.resident * b->slow.sms, least_tiles, at_least);
+    const double splits = fd_measured_splits(lo.groups, lo.resident * b->fast.sms, most_tiles, at_most);
+    const bool all = fd_is_narrow(&b->hi, least_shape), some = fd_is_narrow(&b->lo, least_shape);
+    lo.draw = all ? b->hi.kernels.attention_narrow_draw : 1;
+    hi.draw = some ? b->lo.kernels.attention_narrow_draw : 1;
+    lo.narrow_s = all ? b->fast.vendor.narrow_s : 0;
+    hi.narrow_s = some ? b->slow.vendor.narrow_s : 0;
     lo.fewest_splits = hi.splits = fewest;
     hi.fewest_splits = lo.splits = splits;
     struct fd_attention_law least, most;

@@ -191,6 +191,10 @@ static void straddle(struct fd_box *b, enum fd_format least, enum fd_format most
     for (int i = (int)least; i <= (int)most; i++) {
         fast->sm_ops = dse_max(fast->sm_ops, fast->format_ops[i]);
         slow->sm_ops = dse_min(slow->sm_ops, slow->format_ops[i]);
+        fast->generated_ops = dse_max(fast->generated_ops, fast->format_peak[i]);
+        slow->generated_ops = dse_min(slow->generated_ops, slow->format_peak[i]);
+        fast->gemm_stream = dse_max(fast->gemm_stream, fast->format_stream[i]);
+        slow->gemm_stream = dse_min(slow->gemm_stream, slow->format_stream[i]);
     }
 }
 

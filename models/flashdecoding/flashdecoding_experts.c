@@ -192,6 +192,20 @@ static double tiles_of(const struct routed *r, const struct tile *t)
     return down;
 }
 
+/* Of what the maker's kernels reach: on tensor cores, reading weights, reading and writing rows. The maker's own kernel of experts
+ * computes as its GEMMs do (tensor 0). */
+struct shares {
+    double tensor, stream, rows;
+};
+
+static struct shares shares_of(const struct fd_params *p)
+{
+    if (p->expert_tiles == FD_MAKERS) return (struct shares){0, 1, 1};
+    const struct dse_gpu_kernels *k = &p->kernels;
+    const double tensor = p->expert_tiles == FD_SCALED ? k->expert_scaled_share : k->expert_tensor_share;
+    return (struct shares){tensor, k->expert_stream_share, k->expert_row_share};
+}
+
 /* E28 of all experts at once. A row of a tile is read in pieces as deep as a step, each no less than a line of the cache. Where
  * blocks of weights have scales, sums are scaled after each step, and the next operands wait for it. */
 static double tile_seconds(const struct grouped *g, const struct tile *t, bool is_scaled)
@@ -200,17 +214,19 @@ static double tile_seconds(const struct grouped *g, const struct tile *t, bool i
     const struct fd_machine *m = g->m;
     const struct fd_vendor_rates *v = &m->vendor;
     const double wb = m->weight_bytes, ab = g->activation_bytes;
+    const struct shares s = shares_of(m->p);
     const double rows = g->routed->own, down = tiles_of(g->routed, t),
                  drawing = (g->drawn == g->routed ? down : tiles_of(g->drawn, t)) * dse_ceil(g->n / t->columns);
     const double read = rows * g->k * FD_ACTIVATION_BYTES;
     const double bytes = g->routed->n * g->k * g->n * wb + (read > m->l2 ? read : 0);
     const double blocks = down * dse_ceil(g->n / t->columns);
-    const double computed = DSE_OPS_PER_MAC * t->rows * t->columns / (v->sm_ops * m->p->expert_tensor_share);
+    const double computed = DSE_OPS_PER_MAC * t->rows * t->columns / (s.tensor > 0 ? v->generated_ops * s.tensor : v->sm_ops);
     const double fed = (t->rows * ab + t->columns * wb) / v->sm_path;
     const double cached = (t->rows * dse_max(ab, least) + t->columns * dse_max(wb, least)) / v->l2_path;
     const double each = is_scaled ? computed + cached : dse_max(computed, dse_max(fed, cached));
-    const double load_s = g->warm ? 0 : dse_max(bytes / v->stream, bytes / (dse_min(drawing, m->sms) * v->block_stream));
-    const double written_s = rows * g->n * FD_ACTIVATION_BYTES / v->stream;
+    const double load_s =
+        g->warm ? 0 : dse_max(bytes / (v->stream * s.stream), bytes / (dse_min(drawing, m->sms) * v->block_stream));
+    const double written_s = rows * g->n * FD_ACTIVATION_BYTES / (v->stream * s.rows);
     return fd_overlapped(load_s, dse_ceil(blocks / m->sms) * g->k * each, v->exposed) + written_s;
 }
 
@@ -256,7 +272,7 @@ static void experts_of(struct fd_experts *ret, const struct fd_machine *m, const
     ret->down_s = grouped_seconds(&down, l);
     ret->gemm_s = ret->up_s + ret->down_s;
     ret->kernels = KERNELS + (l->activation_bits < FD_WIDE_BITS ? NARROWING : 0);
-    ret->elementwise_s = elementwise_bytes(l, routed.all, drawn->own) / m->vendor.stream;
+    ret->elementwise_s = elementwise_bytes(l, routed.all, drawn->own) / (m->vendor.stream * shares_of(p).rows);
     ret->seconds = ret->kernels * m->vendor.fixed_s + ret->gemm_s + ret->elementwise_s;
 }
 

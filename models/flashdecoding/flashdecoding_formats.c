@@ -116,6 +116,8 @@ void fd_machine_set(struct fd_machine *m, const struct fd_operands *of)
     m->weight_bytes = of->weight_bytes;
     v->activation_bytes = of->activation_bits / DSE_BITS_PER_BYTE;
     v->sm_ops = v->format_ops[format];
+    v->generated_ops = v->format_peak[format];
+    v->gemm_stream = v->format_stream[format];
     v->quantizing = of->activation_bits < FD_WIDE_BITS ? v->narrowing : FD_QUANTIZED;
     fd_vendor_tiles(m);
 }

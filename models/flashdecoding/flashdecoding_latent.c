@@ -4,6 +4,8 @@
 #include <dse/num.h>
 #include <dse/units.h>
 
+#include <math.h>
+
 /* From latents to keys and values of all heads: a GEMM of the maker's library, whose result is written; keys get the rotated part
  * beside them, which goes through the DRAM again. */
 static double expanding_s(const struct fd_machine *m, double tokens, double heads)
@@ -31,7 +33,7 @@ static struct fd_measured_work latent_work(const struct fd_machine *m, double he
     const double read = apart > 0 ? apart * (key + rank) : expanded ? heads * keys_and_values : key;
     const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
     const double groups = batch * dse_max(1, apart), tile = (double)p->attention_tile;
-    const double splits = fd_measured_splits(groups, (double)p->resident_blocks * m->sms, dse_ceil(n / tile));
+    const double splits = fd_measured_splits(groups, (double)p->resident_blocks * m->sms, dse_ceil(n / tile), (double)INFINITY);
     const double beside = batch * heads * n * keys_and_values * FD_ACTIVATION_BYTES;
     return (struct fd_measured_work){.prefill = prefill,
                                      .warm = p->cache == FD_WARM,
@@ -49,7 +51,8 @@ static struct fd_measured_work latent_work(const struct fd_machine *m, double he
                                      .memory_s = p->memory_latency_ns / FD_NS_PER_S,
                                      .l2_s = p->l2_latency_ns / FD_NS_PER_S,
                                      .splits = splits,
-                                     .fewest_splits = splits};
+                                     .fewest_splits = splits,
+                                     .draw = 1};
 }
 
 void fd_latent(struct fd_latent *ret, const struct fd_machine *m)

@@ -188,6 +188,7 @@ void fd_shape_of(struct fd_attention_shape *ret, const struct fd_machine *m, con
     *ret = (struct fd_attention_shape){
         .prompt = prefill || a->queries > p->attention_tile,
         .tensor = shared || a->queries > 1,
+        .latent = shared,
         .limited = a->pairs < (double)a->queries * ((double)a->queries + 1) / 2 || a->positions > a->queries,
         .sequences = (double)a->sequences,
         .queries = (double)a->queries,

@@ -19,6 +19,7 @@ void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
                                  .l2_path = p->l2_bytes * hz,
                                  .cache_path = k->kernel_cache_bytes * hz,
                                  .fixed_s = k->gemm_fixed_cycles / hz,
+                                 .narrow_s = k->attention_narrow_cycles / hz,
                                  .attention_kernels = k->attention_kernels,
                                  .block_s = k->attention_block_cycles / hz,
                                  .exposed = p->gemm_exposed_share,
@@ -29,8 +30,10 @@ void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
     for (int i = 0; i < FD_FORMATS; i++) {
         const enum fd_format format = (enum fd_format)i;
         const bool is_narrow = format != FD_BITS_16 && fd_peak_tflops(p, format) > 0;
-        const double faster = is_narrow ? k->gemm_narrow_share / fd_op_share(p, format) : 1;
-        ret->vendor.format_ops[i] = ret->sm_ops * k->gemm_tensor_share * faster;
+        const double share = format == FD_BITS_4 ? k->gemm_four_share : k->gemm_narrow_share;
+        ret->vendor.format_peak[i] = ret->sm_ops * k->gemm_tensor_share / (is_narrow ? fd_op_share(p, format) : 1);
+        ret->vendor.format_ops[i] = ret->vendor.format_peak[i] * (is_narrow ? share : 1);
+        ret->vendor.format_stream[i] = ret->vendor.stream * (is_narrow ? k->gemm_narrow_stream : 1);
     }
     fd_machine_set(ret, &ret->uniform);
 }

@@ -4,15 +4,27 @@
 #include <dse/num.h>
 #include <dse/units.h>
 
+#include <math.h>
+
 /* Of the last-level cache, so much stays from one kernel to the next. */
 static const double kept_share = 0.7;
 /* One load after the other: page table, query, first keys, first values. */
 enum { LOADS_IN_TURN = 4 };
 
-double fd_measured_splits(double groups, double slots, double tiles)
+double fd_measured_splits(double groups, double slots, double tiles, double most)
 {
     enum { SPLITS_MAX = 128 };
-    return dse_clamp(dse_floor(slots / groups), 1, dse_min(tiles, SPLITS_MAX));
+    return dse_clamp(dse_floor(slots / groups), 1, dse_min(dse_min(tiles, most), SPLITS_MAX));
+}
+
+double fd_splits_most(const struct fd_params *p, const struct fd_attention_shape *s)
+{
+    return s->latent ? (double)INFINITY : dse_max(1, dse_floor(p->kernels.attention_head_blocks / s->sequences));
+}
+
+bool fd_is_narrow(const struct fd_params *p, const struct fd_attention_shape *s)
+{
+    return p->workload.kv_bits < FD_WIDE_BITS && !s->latent;
 }
 
 /* Decode: kernels and waits of a first wave of blocks and of further ones, the wait that two buffers leave of each tile, the sum of
@@ -30,11 +42,11 @@ static void decode(struct fd_attention_law *ret, const struct fd_machine *m, con
     const double kernels = parts ? v->attention_kernels : dse_min(v->attention_kernels, OWN_SUM - 1);
     const double summed_s = (parts ? PARTS_IN_TURN * w->memory_s : 0) + (parts && sums ? w->fewest_splits * w->l2_s : 0);
     ret->bytes = kept ? 0 : w->bytes;
-    ret->load_s =
-        kept ? dse_min(cold_s, w->bytes / (v->cache_path * m->sms)) : dse_max(cold_s, w->bytes / (blocks * v->block_stream));
+    const double loaded_s = kept ? dse_min(cold_s, w->bytes / (v->cache_path * m->sms)) : cold_s;
+    ret->load_s = dse_max(loaded_s, w->bytes / (blocks * v->block_stream * w->draw));
     ret->compute_s = w->products / (v->attention_ops * m->sms) + w->widened_s;
-    ret->fixed_s =
-        kernels * v->fixed_s + waves * LOADS_IN_TURN * w->memory_s + summed_s + left_share * w->memory_s * dse_ceil(tiles / splits);
+    ret->fixed_s = kernels * v->fixed_s + w->narrow_s + waves * LOADS_IN_TURN * w->memory_s + summed_s +
+                   left_share * w->memory_s * dse_ceil(tiles / splits);
 }
 
 /* Prefill: a block has a tile of rows of a query head and goes through the tiles up to its diagonal, which it computes whole. What

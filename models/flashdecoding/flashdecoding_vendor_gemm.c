@@ -55,7 +55,7 @@ static struct work work_of(const struct fd_machine *m, const struct fd_gemm *g, 
     struct work w = {.m = m, .g = g, .drawn = drawn, .loaded = weights + dse_max(0, rows - m->l2) + g->extra_bytes};
     w.kept = weights <= v->kept_bytes;
     w.bytes = dse_max(0, rows + g->m * g->n * RESULT_BYTES - m->l2) + g->extra_bytes + (w.kept ? 0 : weights);
-    w.cold_s = w.loaded / v->stream;
+    w.cold_s = w.loaded / v->gemm_stream;
     w.kept_s = w.kept ? w.loaded / (v->l2_path * l2_share * m->sms) : 0;
     w.all_s = load_seconds(&w, m->sms);
     w.least_depth = g->k / v->splits_max;
@@ -142,7 +142,7 @@ struct fd_cost fd_vendor_of(const struct fd_machine *m, const struct fd_gemm *g,
     m = fd_machine_for(m, g, &own);
     const struct work w = work_of(m, g, drawn);
     struct fd_cost best = fastest(&w);
-    const double apart_s = m->vendor.fixed_s + g->m * g->n * RESULT_BYTES / m->vendor.stream + quantize_seconds(m, g);
+    const double apart_s = m->vendor.fixed_s + g->m * g->n * RESULT_BYTES / m->vendor.gemm_stream + quantize_seconds(m, g);
     best.bytes = w.bytes;
     best.apart_s += apart_s;
     best.seconds += apart_s;

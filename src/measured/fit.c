@@ -85,16 +85,24 @@ static double mean_error(const struct problem *p, const double *values)
     return 100 * sum / all;
 }
 
+/* A constant at the end of its range starts inside: beyond the end nothing changes with it. */
+static double start_of(const struct field *f, double value)
+{
+    const double inside = 0.05;
+    return value >= f->max ? value * (1 - inside) : value <= f->min && value > 0 ? value * (1 + inside) : value;
+}
+
 static bool solve(struct problem *p, const double *start, double *ret)
 {
     enum { STEPS_MAX = 200 };
     const double close = 1e-8;
     gsl_multifit_nlinear_parameters options = gsl_multifit_nlinear_default_parameters();
+    options.solver = gsl_multifit_nlinear_solver_svd; /* a constant that no row of a machine depends on */
     gsl_multifit_nlinear_fdf problem = {.f = residuals, .n = p->n, .p = p->n_constants, .params = p};
     gsl_vector *x = gsl_vector_alloc(p->n_constants);
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &options, p->n, p->n_constants);
     int info;
-    for (size_t i = 0; i < p->n_constants; i++) gsl_vector_set(x, i, log(start[i]));
+    for (size_t i = 0; i < p->n_constants; i++) gsl_vector_set(x, i, log(start_of(p->constants[i], start[i])));
     bool ok = gsl_multifit_nlinear_init(x, &problem, w) == GSL_SUCCESS;
     if (ok) {
         const int status = gsl_multifit_nlinear_driver(STEPS_MAX, close, close, close, NULL, NULL, &info, w);

@@ -42,7 +42,7 @@ static const struct dse_param speculation[] = {
 const struct dse_param dse_workload_params[] = {
     DSE_PARAM_REF(W, llm, struct dse_llm, DSE_KIND_LLM, "the LLM that runs", "catalog/llms.toml"),
     DSE_PARAM_ENUM(W, phase, phases, "one decode step, or the prefill of a prompt", the_workload),
-    DSE_PARAM_I64(W, batch, 1, 4096, "sequences processed together", the_workload),
+    DSE_PARAM_I64(W, batch, 1, 65536, "sequences processed together", the_workload),
     DSE_PARAM_I64(W, context, 1, 1048576, "decode: positions in the KV cache, the newest included; prefill: length of the prompt",
                   the_workload),
     DSE_PARAM_F64(W, context_spread, "", 0, 1, "decode: standard deviation of the sequences' contexts over their mean, context",
