@@ -1,8 +1,6 @@
 #include "config/llm_classes.h"
 
 #include "base/xalloc.h"
-#include "config/llm_json.h"
-#include "config/llm_tensors.h"
 
 #include <ctype.h>
 #include <dse/llm.h>
@@ -196,20 +194,23 @@ static bool is_target(const json_t *targets, const struct dse_llm *llm, enum dse
 }
 
 /* False: its weights had another format already. */
-static bool set_bits(struct dse_llm *llm, enum dse_weight_class class, const struct llm_format *f)
+static bool set_bits(struct llm_filled *ret, enum dse_weight_class class, const struct llm_format *f)
 {
     enum { USUAL_BITS = 16 };
+    struct dse_llm *llm = ret->llm;
     double *of = &llm->formats.bits[class];
     const bool is_new = isnan(*of) || *of == f->weight_bits, is_narrow = f->activation_bits > 0 && f->weight_bits < USUAL_BITS;
     *of = f->weight_bits;
     llm->formats.scale_bits[class] = f->scale_bits > 0 ? f->scale_bits : (double)NAN;
+    ret->scales[class] = f->weight_bits < USUAL_BITS ? f->scales : (struct llm_scales){0};
     llm->formats.activation_bits[class] = is_narrow && f->activation_bits < USUAL_BITS ? f->activation_bits : (double)NAN;
     return is_new;
 }
 
 bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method, const struct llm_format *format,
-                      struct dse_llm *llm)
+                      struct llm_filled *ret)
 {
+    const struct dse_llm *llm = ret->llm;
     struct named *kept = xcalloc(2, sizeof *kept), *meant = kept + 1;
     struct dse_llm_counts n;
     bool exact = true;
@@ -220,38 +221,8 @@ bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method
         const enum dse_weight_class class = (enum dse_weight_class)i;
         const bool is_meant = targets ? is_target(targets, llm, class, meant) : is_usual(method, class);
         if (n.matrices[i] == 0 || !is_meant || is_named(llm, class, kept)) continue;
-        exact = set_bits(llm, class, format) && exact && !is_named_in_part(llm, class, kept);
+        exact = set_bits(ret, class, format) && exact && !is_named_in_part(llm, class, kept);
     }
     free(kept);
     return exact;
-}
-
-/* ---- the index -------------------------------------------------------------------------------------------------------------- */
-
-static const char index_name[] = "model.safetensors.index.json";
-
-static void compare(double total, double counted, struct text *ret)
-{
-    text_addf(ret, "%s: %.0f bytes, ", index_name, total);
-    if (total == counted)
-        text_add(ret, "as counted\n");
-    else
-        text_addf(ret, "%.0f %s than counted: layers in formats of their own, or what is no part of the LLM (vision, drafts)\n",
-                  total > counted ? total - counted : counted - total, total > counted ? "more" : "fewer");
-}
-
-bool llm_compare_index(struct llm_config *c, const struct dse_llm *llm, bool is_exact, struct text *ret)
-{
-    json_t *root;
-    if (!llm_json_beside(c->file, index_name, &root, c->diags)) return false;
-    const double counted = dse_llm_checkpoint_bytes(llm);
-    const json_t *total = json_object_get(json_object_get(root, "metadata"), "total_size");
-    if (root || ret->n > 0)
-        text_addf(ret, "checkpoint: %.0f bytes, %.2f GiB%s\n", counted, counted / DSE_GIB,
-                  is_exact ? "" : "; about: parts of some classes are in other formats");
-    if (json_is_number(total)) compare(json_number_value(total), counted, ret);
-    if (json_is_number(total) && json_number_value(total) != counted && json_array_size(c->tensors) == 0)
-        llm_say_left_out(json_object_get(root, "weight_map"), llm, ret);
-    json_decref(root);
-    return true;
 }

@@ -67,8 +67,7 @@ static bool is_beside(const char *name)
     return has_word(name, words);
 }
 
-/* "model.layers.3.mlp", "blk.3.ffn_up": 3; -1: of no layer. */
-static long layer_of(const char *name)
+long llm_layer_of_tensor(const char *name)
 {
     static const char *const words[] = {"layers.", "blk.", "h."};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -101,7 +100,7 @@ static void add_left_out(struct sums *s, const char *name, long layer, double by
 static void add(struct sums *s, const struct dse_llm *llm, const struct dse_llm_counts *n, const char *name, double bytes,
                 double elements)
 {
-    const long layer = layer_of(name);
+    const long layer = llm_layer_of_tensor(name);
     const int class = llm_class_of_tensor(name);
     s->n++;
     s->all_bytes += bytes;

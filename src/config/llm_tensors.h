@@ -9,6 +9,9 @@
  * of weights than the configuration says (with --approximate a note). */
 bool llm_fill_from_tensors(struct llm_config *c, struct dse_llm *llm, struct text *ret);
 
+/* The layer of a tensor, by its name: "model.layers.3.mlp", "blk.3.ffn_up": 3; -1: of no layer. */
+long llm_layer_of_tensor(const char *name);
+
 /* What an index names that is no part of the LLM: a line for each group of tensors. */
 void llm_say_left_out(struct json_t *weight_map, const struct dse_llm *llm, struct text *ret);
 

@@ -549,7 +549,7 @@ static void formats__are_those_of_their_classes(void **state)
         double attention, dense, head, tables;
         bool is_exact;
     } files[] = {
-        {"{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128, \"zero_point\": true}", 4.15625, 4.15625, 16, 16, true},
+        {"{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 64, \"zero_point\": true}", 4.3125, 4.3125, 16, 16, true},
         {"{\"bits\": 4, \"group_size\": 64}", 4.5, 4.5, 4.5, 4.5, true}, /* MLX */
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"lm_head\", \"re:.*self_attn.*\"]}", 16, 8, 16, 16, true},
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.0.self_attn\"]}", 8, 8, 16, 16, false},

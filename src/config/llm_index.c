@@ -1,0 +1,181 @@
+#include "config/llm_index.h"
+
+#include "base/xalloc.h"
+#include "config/llm_json.h"
+#include "config/llm_tensors.h"
+
+#include <dse/llm.h>
+#include <dse/units.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HALF_BYTES = 2 }; /* of 16 bits */
+static const char index_name[] = "model.safetensors.index.json";
+const struct llm_reading llm_usual_reading = {.scale_times = 1};
+
+/* ---- layers that draft ----------------------------------------------------------------------------------------------------- */
+
+/* What a layer that predicts the token after the next has beside a layer of the LLM, 16 bits an element (DeepSeek-V3). */
+static const struct {
+    const char *end; /* of the tensor's name */
+    int64_t hiddens; /* elements: so many times hidden * hidden */
+    bool is_table;   /* vocab * hidden */
+    bool is_norm;    /* hidden */
+} of_drafts[] = {
+    {".eh_proj.weight", 2, false, false}, {".embed_tokens.weight", 0, true, false}, {".shared_head.head.weight", 0, true, false},
+    {".enorm.weight", 0, false, true},    {".hnorm.weight", 0, false, true},        {".shared_head.norm.weight", 0, false, true},
+};
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), k = strlen(end);
+    return n >= k && strcmp(name + n - k, end) == 0;
+}
+
+static double own_elements(const struct dse_llm *llm, const char *name)
+{
+    for (size_t i = 0; i < sizeof of_drafts / sizeof *of_drafts; i++) {
+        if (!ends_in(name, of_drafts[i].end)) continue;
+        const int64_t rows = of_drafts[i].is_table ? llm->vocab : of_drafts[i].is_norm ? 1 : of_drafts[i].hiddens * llm->hidden;
+        return (double)rows * (double)llm->hidden;
+    }
+    return 0;
+}
+
+/* The number of layers behind the last one of the LLM, and the bytes of what only they have. */
+static int64_t find_drafts(json_t *map, const struct dse_llm *llm, double *ret_own_bytes)
+{
+    const char *name;
+    json_t *file;
+    int64_t last = llm->layers - 1;
+    *ret_own_bytes = 0;
+    json_object_foreach(map, name, file)
+    {
+        const long layer = llm_layer_of_tensor(name);
+        if (layer < llm->layers) continue;
+        if (layer > last) last = layer;
+        *ret_own_bytes += (double)HALF_BYTES * own_elements(llm, name);
+    }
+    return last - llm->layers + 1;
+}
+
+/* ---- what a configuration leaves open -------------------------------------------------------------------------------------- */
+
+/* How the files may be: scales and biases of their method; what is no matrix; whether layers that draft are among them. */
+struct files {
+    struct llm_reading reading;
+    bool has_wide_numbers, has_drafts;
+};
+/* In the order in which they are tried: a bit each, and the widths of scales from here on. */
+enum { DRAFTS = 1, WIDE_NUMBERS = 2, BIASES = 4, WIDTHS = 8 };
+static const double widths[] = {1, 0.5, 2};
+enum { READINGS = WIDTHS * (sizeof widths / sizeof *widths) };
+
+static struct files files_of(int i)
+{
+    return (struct files){.reading = {.scale_times = widths[i / WIDTHS], .bias_bits = i & BIASES ? 16 : 0},
+                          .has_wide_numbers = i & WIDE_NUMBERS,
+                          .has_drafts = i & DRAFTS};
+}
+
+/* Biases of routers (DeepSeek-V3) and decays of delta rules (Qwen3.5), which some files have in 32 bits among others in 16. */
+static double wide_numbers(const struct dse_llm *llm)
+{
+    double n = 0;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &llm->kinds[i];
+        const bool has_bias = k->feed_forward == DSE_FFN_EXPERTS && k->shape.moe.router_bias;
+        n += has_bias ? (double)(k->layers * k->shape.moe.experts) : 0;
+        n += k->attention == DSE_DELTA ? (double)(k->layers * k->shape.states.state_value_heads) : 0;
+    }
+    return n;
+}
+
+/* Of the LLM with `more` layers like its last one. */
+static double bytes_of(const struct llm_filled *filled, const struct files *files, int64_t more)
+{
+    struct dse_llm *llm = (struct dse_llm *)xmalloc(sizeof *llm);
+    struct llm_filled longer = *filled;
+    *llm = *filled->llm;
+    longer.llm = llm;
+    llm->kinds[dse_llm_layer(llm, llm->layers - 1) - llm->kinds].layers += more;
+    llm_set_scales(&longer, &files->reading);
+    const double ret = dse_llm_checkpoint_bytes(llm) + (files->has_wide_numbers ? (double)HALF_BYTES * wide_numbers(llm) : 0);
+    free(llm);
+    return ret;
+}
+
+static bool is_same(double a, double b)
+{
+    return fabs(a - b) < 0.5;
+}
+
+static double scale_bits(const struct llm_filled *filled, const struct llm_reading *reading)
+{
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        if (filled->scales[i].any_width) return filled->scales[i].block_bits * reading->scale_times;
+    return 0;
+}
+
+static void say_files(const struct llm_filled *filled, const struct files *files, double draft_bytes, struct text *ret)
+{
+    const char *before = ", with ";
+    text_add(ret, "as counted");
+    if (files->reading.scale_times != 1)
+        text_addf(ret, "%sscales of %.0f bits", before, scale_bits(filled, &files->reading)), before = ", ";
+    if (files->reading.bias_bits > 0) text_addf(ret, "%sa bias for each output", before), before = ", ";
+    if (files->has_wide_numbers) text_addf(ret, "%srouter biases and decays of 32 bits", before), before = ", ";
+    if (files->has_drafts) text_addf(ret, "%s%.0f bytes of layers that draft", before, draft_bytes);
+    text_add(ret, "\n");
+}
+
+/* Is there a reading of the configuration that gives the total? Then the formats are as it says. */
+static bool find_reading(double total, const struct llm_filled *filled, json_t *map, struct text *ret)
+{
+    double own_bytes;
+    const int64_t drafts = find_drafts(map, filled->llm, &own_bytes);
+    for (int i = 0; i < READINGS; i++) {
+        const struct files files = files_of(i);
+        const double base = bytes_of(filled, &files, 0);
+        const double more = files.has_drafts ? bytes_of(filled, &files, drafts) - base + own_bytes : 0;
+        if (!is_same(base + more, total)) continue;
+        llm_set_scales(filled, &files.reading);
+        say_files(filled, &files, more, ret);
+        return true;
+    }
+    return false;
+}
+
+/* ---- the index ------------------------------------------------------------------------------------------------------------- */
+
+static void say_difference(double total, double counted, struct text *ret)
+{
+    text_addf(ret, "%.0f %s than counted: layers in formats of their own, or what is no part of the LLM (vision, drafts)\n",
+              fabs(total - counted), total > counted ? "more" : "fewer");
+}
+
+bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bool is_exact, struct text *ret)
+{
+    json_t *root;
+    if (!llm_json_beside(c->file, index_name, &root, c->diags)) return false;
+    const bool has_tensors = json_array_size(c->tensors) > 0;
+    const json_t *size = json_object_get(json_object_get(root, "metadata"), "total_size");
+    json_t *map = json_object_get(root, "weight_map");
+    const double total = json_number_value(size);
+    struct text line;
+    text_init(&line);
+    const bool found = size && !has_tensors && find_reading(total, filled, map, &line);
+    const double counted = dse_llm_checkpoint_bytes(filled->llm);
+    if (size && !found && is_same(total, counted)) text_add(&line, "as counted\n");
+    if (size && !found && !is_same(total, counted)) say_difference(total, counted, &line);
+    if (root || ret->n > 0)
+        text_addf(ret, "checkpoint: %.0f bytes, %.2f GiB%s\n", counted, counted / DSE_GIB,
+                  is_exact || found ? "" : "; about: parts of some classes are in other formats");
+    if (size) text_addf(ret, "%s: %.0f bytes, %s", index_name, total, line.s);
+    if (size && !has_tensors && !found) llm_say_left_out(map, filled->llm, ret);
+    text_release(&line);
+    json_decref(root);
+    return true;
+}
