@@ -231,12 +231,19 @@ static void add_bits(struct text *ret, const char *of, double bits)
     if (bits > 0) text_addf(ret, ", %s of %s bits", of, text_short_number(buf, bits));
 }
 
-/* MLX names no method. A group has a scale and a bias of 16 bits. */
+/* MLX names no method. */
 static bool is_mlx(const json_t *q)
 {
-    const char *mode = json_string_value(json_object_get(q, "mode"));
     return json_is_number(json_object_get(q, "bits")) && json_is_number(json_object_get(q, "group_size")) &&
-           !json_object_get(q, "quant_method") && !json_object_get(q, "quant_algo") && (!mode || strcmp(mode, "affine") == 0);
+           !json_object_get(q, "quant_method") && !json_object_get(q, "quant_algo");
+}
+
+/* A group has a scale and a bias of 16 bits or, in the other modes (mxfp4, mxfp8, nvfp4), a scale of 8. */
+static double mlx_scale_bits(const json_t *q)
+{
+    const char *mode = json_string_value(json_object_get(q, "mode"));
+    const bool is_affine = !mode || strcmp(mode, "affine") == 0;
+    return (is_affine ? 2.0 * 16 : 8) / json_number_value(json_object_get(q, "group_size"));
 }
 
 /* compressed-tensors: a group has a format and the modules that have it. */
@@ -298,7 +305,7 @@ static void describe(const char *name, json_t *q, struct found *found)
     text_init(&mixed);
     take(q, &own);
     take_name(add_mixed(q, &mixed), &own);
-    if (is_mlx(q)) own.scale_bits = 2.0 * 16 / json_number_value(json_object_get(q, "group_size"));
+    if (is_mlx(q)) own.scale_bits = mlx_scale_bits(q);
     llm_take_scales(q, &own);
     const char *method = is_mlx(q) ? "MLX" : method_of(q);
     const double group = number_of(q, KEYS("group_size", "q_group_size"));
@@ -364,24 +371,39 @@ static void take_expert_type(struct llm_config *c, struct found *found)
         llm_fill_classes(NULL, NULL, "mxfp4", &experts, &found->filled);
 }
 
-bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret)
+/* What the configuration and the file beside it say. */
+static bool read_formats(struct llm_config *c, struct found *found)
 {
     static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
-    struct found found = {.filled.llm = llm, .is_exact = true, .lines = ret};
-    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
-        llm->formats.bits[i] = llm->formats.scale_bits[i] = llm->formats.activation_bits[i] = (double)NAN;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         config_value(c, keys[i]); /* it is asked for */
         json_t *q = json_object_get(c->text, keys[i]);
         if (!q) q = json_object_get(c->root, keys[i]);
-        if (json_is_object(q)) describe(keys[i], q, &found);
+        if (json_is_object(q)) describe(keys[i], q, found);
     }
-    take_expert_type(c, &found);
-    if (!read_beside(c, &found)) return c->ok = false;
-    if (ret->n) add_nearest(&found.format, ret);
-    llm_set_scales(&found.filled, &llm_usual_reading);
+    take_expert_type(c, found);
+    return read_beside(c, found) || (c->ok = false);
+}
+
+/* What its tensors and its index say. */
+static bool read_files(struct llm_config *c, struct found *found)
+{
+    struct llm_filled *filled = &found->filled;
+    if (found->lines->n) add_nearest(&found->format, found->lines);
+    llm_set_scales(filled, &llm_usual_reading);
     if (!c->tensors && !llm_read_headers_beside(c)) return false;
-    if (!llm_fill_from_tensors(c, llm, ret)) return false;
-    if (json_array_size(c->tensors) > 0) found.is_exact = true;
-    return (c->ok = llm_compare_index(c, &found.filled, found.is_exact, ret));
+    if (!llm_fill_from_tensors(c, filled->llm, found->lines)) return false;
+    if (json_array_size(c->tensors) > 0) found->is_exact = true;
+    return (c->ok = llm_compare_index(c, filled, found->is_exact, found->lines));
+}
+
+bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret)
+{
+    struct found found = {.is_exact = true, .lines = ret};
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        llm->formats.bits[i] = llm->formats.scale_bits[i] = llm->formats.activation_bits[i] = (double)NAN;
+    llm_filled_init(&found.filled, llm);
+    const bool ok = read_formats(c, &found) && read_files(c, &found);
+    llm_filled_release(&found.filled);
+    return ok;
 }

@@ -44,21 +44,40 @@ static double own_elements(const struct dse_llm *llm, const char *name)
     return 0;
 }
 
-/* The number of layers behind the last one of the LLM, and the bytes of what only they have. */
-static int64_t find_drafts(json_t *map, const struct dse_llm *llm, double *ret_own_bytes)
+/* Layers behind the last one of the LLM: how many, of what kind, and the bytes of what only they have. */
+struct drafts {
+    int64_t n, kind;
+    double own_bytes;
+};
+
+/* The kind of the last layer that is as the last one, with an indexer or without. */
+static int64_t kind_of(const struct dse_llm *llm, bool has_indexer)
+{
+    const struct dse_layer_kind *last = dse_llm_layer(llm, llm->layers - 1);
+    for (int64_t i = llm->layers - 1; i >= 0; i--) {
+        const struct dse_layer_kind *k = dse_llm_layer(llm, i);
+        const bool has = k->attention == DSE_LATENT_TOPK || k->attention == DSE_FULL_TOPK;
+        if (has == has_indexer && k->feed_forward == last->feed_forward) return k - llm->kinds;
+    }
+    return last - llm->kinds;
+}
+
+static struct drafts find_drafts(json_t *map, const struct dse_llm *llm)
 {
     const char *name;
     json_t *file;
-    int64_t last = llm->layers - 1;
-    *ret_own_bytes = 0;
+    struct drafts ret = {0};
+    bool has_indexer = false;
     json_object_foreach(map, name, file)
     {
-        const long layer = llm_layer_of_tensor(name);
-        if (layer < llm->layers) continue;
-        if (layer > last) last = layer;
-        *ret_own_bytes += (double)HALF_BYTES * own_elements(llm, name);
+        const int64_t behind = llm_layer_of_tensor(name) - llm->layers;
+        if (behind < 0) continue;
+        if (behind >= ret.n) ret.n = behind + 1;
+        has_indexer = has_indexer || strstr(name, "indexer");
+        ret.own_bytes += (double)HALF_BYTES * own_elements(llm, name);
     }
-    return last - llm->layers + 1;
+    ret.kind = kind_of(llm, has_indexer);
+    return ret;
 }
 
 /* ---- what a configuration leaves open -------------------------------------------------------------------------------------- */
@@ -69,15 +88,16 @@ struct files {
     bool has_wide_numbers, has_drafts;
 };
 /* In the order in which they are tried: a bit each, and the widths of scales from here on. */
-enum { DRAFTS = 1, WIDE_NUMBERS = 2, BIASES = 4, WIDTHS = 8 };
+enum { DRAFTS = 1, WIDE_NUMBERS = 2, BIASES = 4, ROUTERS = 8, WIDTHS = 16 };
 static const double widths[] = {1, 0.5, 2};
 enum { READINGS = WIDTHS * (sizeof widths / sizeof *widths) };
 
 static struct files files_of(int i)
 {
-    return (struct files){.reading = {.scale_times = widths[i / WIDTHS], .bias_bits = i & BIASES ? 16 : 0},
-                          .has_wide_numbers = i & WIDE_NUMBERS,
-                          .has_drafts = i & DRAFTS};
+    return (struct files){
+        .reading = {.scale_times = widths[i / WIDTHS], .bias_bits = i & BIASES ? 16 : 0, .keeps_routers = i & ROUTERS},
+        .has_wide_numbers = i & WIDE_NUMBERS,
+        .has_drafts = i & DRAFTS};
 }
 
 /* Biases of routers (DeepSeek-V3) and decays of delta rules (Qwen3.5), which some files have in 32 bits among others in 16. */
@@ -93,18 +113,18 @@ static double wide_numbers(const struct dse_llm *llm)
     return n;
 }
 
-/* Of the LLM with `more` layers like its last one. */
-static double bytes_of(const struct llm_filled *filled, const struct files *files, int64_t more)
+/* Of the LLM, and of layers that draft where they are not NULL. */
+static double bytes_of(const struct llm_filled *filled, const struct files *files, const struct drafts *drafts)
 {
     struct dse_llm *llm = (struct dse_llm *)xmalloc(sizeof *llm);
     struct llm_filled longer = *filled;
     *llm = *filled->llm;
     longer.llm = llm;
-    llm->kinds[dse_llm_layer(llm, llm->layers - 1) - llm->kinds].layers += more;
+    if (drafts) llm->kinds[drafts->kind].layers += drafts->n;
     llm_set_scales(&longer, &files->reading);
     const double ret = dse_llm_checkpoint_bytes(llm) + (files->has_wide_numbers ? (double)HALF_BYTES * wide_numbers(llm) : 0);
     free(llm);
-    return ret;
+    return ret + (drafts ? drafts->own_bytes : 0);
 }
 
 static bool is_same(double a, double b)
@@ -126,6 +146,7 @@ static void say_files(const struct llm_filled *filled, const struct files *files
     if (files->reading.scale_times != 1)
         text_addf(ret, "%sscales of %.0f bits", before, scale_bits(filled, &files->reading)), before = ", ";
     if (files->reading.bias_bits > 0) text_addf(ret, "%sa bias for each output", before), before = ", ";
+    if (files->reading.keeps_routers) text_addf(ret, "%srouters of 16 bits", before), before = ", ";
     if (files->has_wide_numbers) text_addf(ret, "%srouter biases and decays of 32 bits", before), before = ", ";
     if (files->has_drafts) text_addf(ret, "%s%.0f bytes of layers that draft", before, draft_bytes);
     text_add(ret, "\n");
@@ -134,12 +155,11 @@ static void say_files(const struct llm_filled *filled, const struct files *files
 /* Is there a reading of the configuration that gives the total? Then the formats are as it says. */
 static bool find_reading(double total, const struct llm_filled *filled, json_t *map, struct text *ret)
 {
-    double own_bytes;
-    const int64_t drafts = find_drafts(map, filled->llm, &own_bytes);
+    const struct drafts drafts = find_drafts(map, filled->llm);
     for (int i = 0; i < READINGS; i++) {
         const struct files files = files_of(i);
-        const double base = bytes_of(filled, &files, 0);
-        const double more = files.has_drafts ? bytes_of(filled, &files, drafts) - base + own_bytes : 0;
+        const double base = bytes_of(filled, &files, NULL);
+        const double more = files.has_drafts ? bytes_of(filled, &files, &drafts) - base : 0;
         if (!is_same(base + more, total)) continue;
         llm_set_scales(filled, &files.reading);
         say_files(filled, &files, more, ret);

@@ -1,13 +1,16 @@
 #include "config/llm_scales.h"
 
+#include "base/xalloc.h"
+
 #include <dse/llm.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what a quantisation says ---------------------------------------------------------------------------------------------- */
 
-enum { SCALE = 16, WIDE_SCALE = 32 }; /* bits */
+enum { USUAL = 16, WIDE = 32 }; /* bits of a number */
 
 /* Tensors of a matrix that are as large as they are whatever its groups: weight_scale_2 and input_scale, 32 bits each (ModelOpt);
  * the two numbers of weight_shape, 64 bits each (compressed-tensors); the g_idx of an input, 32 bits (GPTQ). */
@@ -63,14 +66,14 @@ static void take_groups(const json_t *q, const json_t *weights, struct llm_forma
     if (group == 0) group = whole(q, "q_group_size");
     f->scales.rows = 1;
     f->scales.columns = group > 0 ? (int64_t)group : 0;
-    f->scales.block_bits = group > 0 ? f->scale_bits * group : group < 0 ? SCALE + f->weight_bits : 0;
+    f->scales.block_bits = group > 0 ? f->scale_bits * group : group < 0 ? USUAL + f->weight_bits : 0;
 }
 
 static void take_strategy(const json_t *weights, struct llm_scales *s)
 {
     const bool by_channel = says(weights, "strategy", "channel"), by_tensor = says(weights, "strategy", "tensor");
     if (!by_channel && !by_tensor) return;
-    *s = (struct llm_scales){.rows = by_channel, .block_bits = SCALE, .any_width = true};
+    *s = (struct llm_scales){.rows = by_channel, .block_bits = USUAL, .any_width = true};
 }
 
 void llm_take_scales(const json_t *q, struct llm_format *f)
@@ -80,43 +83,82 @@ void llm_take_scales(const json_t *q, struct llm_format *f)
     take_groups(q, weights, f);
     take_strategy(weights, &f->scales);
     if (rows >= 1 && columns >= 1)
-        f->scales =
-            (struct llm_scales){.rows = (int64_t)rows, .columns = (int64_t)columns, .block_bits = WIDE_SCALE, .any_width = true};
+        f->scales = (struct llm_scales){.rows = (int64_t)rows, .columns = (int64_t)columns, .block_bits = WIDE, .any_width = true};
     if (f->weight_bits > 0) take_beside(q, weights, &f->scales);
+}
+
+/* ---- matrices -------------------------------------------------------------------------------------------------------------- */
+
+static void add_part(void *arg, const struct dse_llm_matrix *m)
+{
+    struct llm_filled *filled = (struct llm_filled *)arg;
+    filled->parts = (struct llm_part *)xrealloc(filled->parts, filled->n + 1, sizeof *filled->parts);
+    filled->parts[filled->n++] = (struct llm_part){.of = *m};
+}
+
+static double elements_of(const struct dse_llm *llm, const struct dse_llm_matrix *m)
+{
+    const int64_t layers = m->kind < 0 ? 1 : llm->kinds[m->kind].layers;
+    return (double)(layers * m->times) * (double)m->rows * (double)m->columns;
+}
+
+void llm_filled_init(struct llm_filled *filled, struct dse_llm *llm)
+{
+    double elements[DSE_WEIGHT_CLASSES] = {0};
+    struct dse_llm_counts n;
+    *filled = (struct llm_filled){.llm = llm};
+    dse_llm_count(llm, &n);
+    dse_llm_each_matrix(llm, add_part, filled);
+    for (size_t i = 0; i < filled->n; i++) elements[filled->parts[i].of.class] += elements_of(llm, &filled->parts[i].of);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) filled->is_listed[i] = elements[i] == (double)n.matrices[i];
+}
+
+void llm_filled_release(struct llm_filled *filled)
+{
+    free(filled->parts);
+    filled->parts = NULL;
+    filled->n = 0;
 }
 
 /* ---- what it comes to ------------------------------------------------------------------------------------------------------ */
 
 struct sums {
-    const struct llm_filled *of;
-    const struct llm_reading *reading;
-    double bits[DSE_WEIGHT_CLASSES], elements[DSE_WEIGHT_CLASSES];
+    double elements, bits, scale_bits;
 };
 
-static double parts(int64_t whole_, int64_t part)
+static double blocks(int64_t extent, int64_t block)
 {
-    return part > 0 ? ceil((double)whole_ / (double)part) : 1;
+    return block > 0 ? ceil((double)extent / (double)block) : 1;
 }
 
-static void add(void *arg, const struct dse_llm_matrix *m)
+/* What stands beside one matrix. */
+static double bits_beside(const struct dse_llm_matrix *m, const struct llm_scales *s, const struct llm_reading *reading)
 {
-    struct sums *sum = (struct sums *)arg;
-    const struct llm_scales *s = &sum->of->scales[m->class];
-    const double rows = (double)m->rows, columns = (double)m->columns, times = (double)m->times;
-    const double width = s->any_width ? sum->reading->scale_times : 1, bias = s->maybe_biases ? sum->reading->bias_bits : 0;
-    const double bits = parts(m->rows, s->rows) * parts(m->columns, s->columns) * s->block_bits * width + rows * bias +
-                        columns * s->column_bits + s->matrix_bits;
-    sum->bits[m->class] += times * bits;
-    sum->elements[m->class] += times * rows * columns;
+    const double width = s->any_width ? reading->scale_times : 1, bias = s->maybe_biases ? reading->bias_bits : 0;
+    return blocks(m->rows, s->rows) * blocks(m->columns, s->columns) * s->block_bits * width + (double)m->rows * bias +
+           (double)m->columns * s->column_bits + s->matrix_bits + (double)m->rows * (double)m->columns * s->mean_bits;
+}
+
+static void add(struct sums *sum, const struct llm_filled *filled, const struct llm_part *part, const struct llm_reading *reading)
+{
+    const struct dse_llm_matrix *m = &part->of;
+    const double elements = elements_of(filled->llm, m), matrices = elements / ((double)m->rows * (double)m->columns);
+    const double kept = reading->keeps_routers && m->class == DSE_WEIGHTS_ROUTER ? 1 : part->kept;
+    sum->elements += elements;
+    sum->bits += elements * (kept * USUAL + (1 - kept) * filled->bits[m->class]);
+    sum->scale_bits += (1 - kept) * matrices * bits_beside(m, &filled->scales[m->class], reading);
 }
 
 void llm_set_scales(const struct llm_filled *filled, const struct llm_reading *reading)
 {
-    struct sums sum = {.of = filled, .reading = reading};
-    struct dse_llm_counts n;
-    dse_llm_count(filled->llm, &n);
-    dse_llm_each_matrix(filled->llm, add, &sum);
-    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) /* of a class whose matrices are not all among them the mean stays */
-        if (sum.bits[i] > 0 && sum.elements[i] == (double)n.matrices[i])
-            filled->llm->formats.scale_bits[i] = sum.bits[i] / sum.elements[i];
+    struct dse_class_bits *f = &filled->llm->formats;
+    struct sums sums[DSE_WEIGHT_CLASSES] = {{0}};
+    for (size_t i = 0; i < filled->n; i++) add(&sums[filled->parts[i].of.class], filled, &filled->parts[i], reading);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) { /* of a class whose matrices are not all listed the mean stays */
+        if (filled->bits[i] <= 0 || !filled->is_listed[i] || sums[i].elements <= 0) continue;
+        const double bits = sums[i].bits / sums[i].elements, scale_bits = sums[i].scale_bits / sums[i].elements;
+        f->bits[i] = bits < USUAL ? bits : (double)NAN;
+        f->scale_bits[i] = bits < USUAL && scale_bits > 0 ? scale_bits : (double)NAN;
+        if (!(bits < USUAL)) f->activation_bits[i] = (double)NAN;
+    }
 }

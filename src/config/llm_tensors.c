@@ -60,7 +60,7 @@ static bool is_scale(const char *name)
     return has_word(name, words);
 }
 
-static bool is_beside(const char *name)
+bool llm_is_beside(const char *name)
 {
     static const char *const words[] = {"visual", "vision", "audio", "mm_projector", "multi_modal_projector",
                                         "mtp.",   "nextn",  NULL};
@@ -104,7 +104,7 @@ static void add(struct sums *s, const struct dse_llm *llm, const struct dse_llm_
     const int class = llm_class_of_tensor(name);
     s->n++;
     s->all_bytes += bytes;
-    if (is_beside(name) || layer >= llm->layers || (class >= 0 && n->matrices[class] == 0)) {
+    if (llm_is_beside(name) || layer >= llm->layers || (class >= 0 && n->matrices[class] == 0)) {
         add_left_out(s, name, layer, bytes);
     } else if (is_scale(name) && class >= 0) {
         s->scale_bytes[class] += bytes;
