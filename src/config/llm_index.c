@@ -88,16 +88,18 @@ struct files {
     bool has_wide_numbers, has_drafts;
 };
 /* In the order in which they are tried: a bit each, and the widths of scales from here on. */
-enum { DRAFTS = 1, WIDE_NUMBERS = 2, BIASES = 4, ROUTERS = 8, WIDTHS = 16 };
+enum { DRAFTS = 1, WIDE_NUMBERS = 2, BIASES = 4, ROUTERS = 8, SHAPES = 16, WIDTHS = 32 };
 static const double widths[] = {1, 0.5, 2};
 enum { READINGS = WIDTHS * (sizeof widths / sizeof *widths) };
 
 static struct files files_of(int i)
 {
-    return (struct files){
-        .reading = {.scale_times = widths[i / WIDTHS], .bias_bits = i & BIASES ? 16 : 0, .keeps_routers = i & ROUTERS},
-        .has_wide_numbers = i & WIDE_NUMBERS,
-        .has_drafts = i & DRAFTS};
+    return (struct files){.reading = {.scale_times = widths[i / WIDTHS],
+                                      .bias_bits = i & BIASES ? 16 : 0,
+                                      .halves_shapes = i & SHAPES,
+                                      .keeps_routers = i & ROUTERS},
+                          .has_wide_numbers = i & WIDE_NUMBERS,
+                          .has_drafts = i & DRAFTS};
 }
 
 /* Biases of routers (DeepSeek-V3) and decays of delta rules (Qwen3.5), which some files have in 32 bits among others in 16. */
@@ -139,30 +141,60 @@ static double scale_bits(const struct llm_filled *filled, const struct llm_readi
     return 0;
 }
 
-static void say_files(const struct llm_filled *filled, const struct files *files, double draft_bytes, struct text *ret)
+/* What was found, behind one another. */
+static void say_found(struct text *ret, const char *what)
 {
-    const char *before = ", with ";
-    text_add(ret, "as counted");
-    if (files->reading.scale_times != 1)
-        text_addf(ret, "%sscales of %.0f bits", before, scale_bits(filled, &files->reading)), before = ", ";
-    if (files->reading.bias_bits > 0) text_addf(ret, "%sa bias for each output", before), before = ", ";
-    if (files->reading.keeps_routers) text_addf(ret, "%srouters of 16 bits", before), before = ", ";
-    if (files->has_wide_numbers) text_addf(ret, "%srouter biases and decays of 32 bits", before), before = ", ";
-    if (files->has_drafts) text_addf(ret, "%s%.0f bytes of layers that draft", before, draft_bytes);
-    text_add(ret, "\n");
+    text_addf(ret, "%s%s", ret->n > 0 ? ", " : "as counted, with ", what);
 }
 
-/* Is there a reading of the configuration that gives the total? Then the formats are as it says. */
-static bool find_reading(double total, const struct llm_filled *filled, json_t *map, struct text *ret)
+static void say_files(const struct llm_filled *filled, const struct files *files, double draft_bytes, double buffer_bytes,
+                      struct text *ret)
+{
+    const struct llm_reading *r = &files->reading;
+    char *scales = xasprintf("scales of %.0f bits", scale_bits(filled, r));
+    char *drafts = xasprintf("%.0f bytes of layers that draft", draft_bytes);
+    char *buffers = xasprintf("%.0f bytes of rotary_emb", buffer_bytes);
+    if (r->scale_times != 1) say_found(ret, scales);
+    if (r->bias_bits > 0) say_found(ret, "a bias for each output");
+    if (r->halves_shapes) say_found(ret, "shapes of 32 bits");
+    if (r->keeps_routers) say_found(ret, "routers of 16 bits");
+    if (files->has_wide_numbers) say_found(ret, "router biases and decays of 32 bits");
+    if (files->has_drafts) say_found(ret, drafts);
+    if (buffer_bytes > 0) say_found(ret, buffers);
+    text_add(ret, ret->n > 0 ? "\n" : "as counted\n");
+    free(scales);
+    free(drafts);
+    free(buffers);
+}
+
+/* Tables of rotary embedding, one a layer, that some files hold and no LLM needs: as many bytes each, few of them. */
+static bool are_buffers(double bytes, int64_t n)
+{
+    enum { MOST = 1024 };
+    const double each = n > 0 ? bytes / (double)n : 0;
+    return bytes > 0 && each > 0 && each <= MOST && fmod(each, 2) == 0;
+}
+
+static int64_t count_buffers(json_t *map)
+{
+    const char *name;
+    json_t *file;
+    int64_t n = 0;
+    json_object_foreach(map, name, file) n += strstr(name, "rotary_emb") != NULL;
+    return n;
+}
+
+/* Is there a reading of the configuration that gives the total, but for `buffers` tensors? Then the formats are as it says. */
+static bool find_reading(double total, const struct llm_filled *filled, json_t *map, int64_t buffers, struct text *ret)
 {
     const struct drafts drafts = find_drafts(map, filled->llm);
     for (int i = 0; i < READINGS; i++) {
         const struct files files = files_of(i);
         const double base = bytes_of(filled, &files, NULL);
-        const double more = files.has_drafts ? bytes_of(filled, &files, &drafts) - base : 0;
-        if (!is_same(base + more, total)) continue;
+        const double more = files.has_drafts ? bytes_of(filled, &files, &drafts) - base : 0, rest = total - base - more;
+        if (!is_same(rest, 0) && !are_buffers(rest, buffers)) continue;
         llm_set_scales(filled, &files.reading);
-        say_files(filled, &files, more, ret);
+        say_files(filled, &files, more, is_same(rest, 0) ? 0 : rest, ret);
         return true;
     }
     return false;
@@ -186,7 +218,8 @@ bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bo
     const double total = json_number_value(size);
     struct text line;
     text_init(&line);
-    const bool found = size && !has_tensors && find_reading(total, filled, map, &line);
+    const bool found = size && !has_tensors &&
+                       (find_reading(total, filled, map, 0, &line) || find_reading(total, filled, map, count_buffers(map), &line));
     const double counted = dse_llm_checkpoint_bytes(filled->llm);
     if (size && !found && is_same(total, counted)) text_add(&line, "as counted\n");
     if (size && !found && !is_same(total, counted)) say_difference(total, counted, &line);

@@ -16,15 +16,15 @@ enum { USUAL = 16, WIDE = 32 }; /* bits of a number */
  * the two numbers of weight_shape, 64 bits each (compressed-tensors); the g_idx of an input, 32 bits (GPTQ). */
 static const struct {
     const char *key, *value;
-    double matrix_bits, column_bits;
+    double matrix_bits, shape_bits, column_bits;
     bool maybe_biases;
 } beside[] = {
-    {"quant_algo", "NVFP4", 2 * 32, 0, false},
-    {"quant_algo", "FP8", 2 * 32, 0, false},
-    {"format", "nvfp4-pack-quantized", 2 * 32, 0, false},
-    {"format", "pack-quantized", 2 * 64, 0, false},
-    {"actorder", "group", 0, 32, false},
-    {"quant_method", "gptq", 0, 32, true},
+    {"quant_algo", "NVFP4", 2 * 32, 0, 0, false},
+    {"quant_algo", "FP8", 2 * 32, 0, 0, false},
+    {"format", "nvfp4-pack-quantized", 2 * 32, 0, 0, false},
+    {"format", "pack-quantized", 0, 2 * 64, 0, false},
+    {"actorder", "group", 0, 0, 32, false},
+    {"quant_method", "gptq", 0, 0, 32, true},
 };
 
 static bool says(const json_t *q, const char *key, const char *value)
@@ -38,6 +38,7 @@ static void take_beside(const json_t *q, const json_t *weights, struct llm_scale
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
         if (!says(q, beside[i].key, beside[i].value) && !says(weights, beside[i].key, beside[i].value)) continue;
         s->matrix_bits += beside[i].matrix_bits;
+        s->shape_bits += beside[i].shape_bits;
         s->column_bits += beside[i].column_bits;
         s->maybe_biases = s->maybe_biases || beside[i].maybe_biases;
     }
@@ -136,7 +137,8 @@ static double bits_beside(const struct dse_llm_matrix *m, const struct llm_scale
 {
     const double width = s->any_width ? reading->scale_times : 1, bias = s->maybe_biases ? reading->bias_bits : 0;
     return blocks(m->rows, s->rows) * blocks(m->columns, s->columns) * s->block_bits * width + (double)m->rows * bias +
-           (double)m->columns * s->column_bits + s->matrix_bits + (double)m->rows * (double)m->columns * s->mean_bits;
+           (double)m->columns * s->column_bits + s->matrix_bits + s->shape_bits / (reading->halves_shapes ? 2 : 1) +
+           (double)m->rows * (double)m->columns * s->mean_bits;
 }
 
 static void add(struct sums *sum, const struct llm_filled *filled, const struct llm_part *part, const struct llm_reading *reading)

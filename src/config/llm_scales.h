@@ -16,6 +16,7 @@ struct llm_scales {
     double mean_bits;      /* a weight, where no blocks are known */
     double column_bits;    /* an input: its group */
     double matrix_bits;    /* what there is once */
+    double shape_bits;     /* the numbers of weight_shape; some files have them in half as many */
     bool any_width;        /* files of this method have scales of 16 or of 32 bits, and no configuration says which */
     bool maybe_biases;     /* some files of this method have a bias of 16 bits for each output, of zeros */
 };
@@ -52,6 +53,7 @@ void llm_take_scales(const struct json_t *quantization, struct llm_format *f);
 struct llm_reading {
     double scale_times; /* width of scales, of what is usual */
     double bias_bits;   /* of each output of a quantised matrix */
+    bool halves_shapes; /* weight_shape in numbers of 32 bits, not 64 */
     bool keeps_routers; /* they have 16 bits, whatever the others have */
 };
 /* Set the bits and scale_bits of all classes that have a format, so that the bytes are those of the matrices' shapes. */

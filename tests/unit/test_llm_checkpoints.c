@@ -14,13 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *dir, *path;
+static char *dir, *path, rotary[8192];
+
+/* The names of one table of rotary embedding a layer. */
+static void name_rotary(void)
+{
+    size_t n = (size_t)snprintf(rotary, sizeof rotary, ", \"weight_map\": {");
+    for (int i = 0; i < 61; i++)
+        n += (size_t)snprintf(rotary + n, sizeof rotary - n, "%s\"model.layers.%d.self_attn.rotary_emb.inv_freq\": \"x\"",
+                              i ? ", " : "", i);
+    snprintf(rotary + n, sizeof rotary - n, "}");
+}
 
 static int set_up(void **state)
 {
     (void)state;
     dir = scratch_new();
     path = xasprintf("%s/config.json", dir);
+    name_rotary();
     return 0;
 }
 
@@ -57,6 +68,13 @@ static int tear_down(void **state)
     "\"max_position_embeddings\": 163840, \"topk_method\": \"noaux_tc\", \"scoring_func\": \"sigmoid\", " \
     "\"tie_word_embeddings\": false"
 
+#define KIMI_K2 \
+    "{\"model_type\": \"kimi_k2\", \"hidden_size\": 7168, \"intermediate_size\": 18432, \"moe_intermediate_size\": 2048, " \
+    "\"n_routed_experts\": 384, \"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"first_k_dense_replace\": 1, " \
+    "\"moe_layer_freq\": 1, \"num_hidden_layers\": 61, \"num_attention_heads\": 64, \"num_key_value_heads\": 64, " \
+    "\"q_lora_rank\": 1536, \"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, " \
+    "\"vocab_size\": 163840, \"max_position_embeddings\": 131072, \"topk_method\": \"noaux_tc\", " \
+    "\"scoring_func\": \"sigmoid\", \"tie_word_embeddings\": false"
 #define GLM_5_2 \
     "{\"model_type\": \"glm_moe_dsa\", \"num_hidden_layers\": 78, \"hidden_size\": 6144, \"vocab_size\": 154880, " \
     "\"num_attention_heads\": 64, \"intermediate_size\": 12288, \"max_position_embeddings\": 1048576, \"q_lora_rank\": 2048, " \
@@ -75,6 +93,11 @@ static int tear_down(void **state)
     "{\"group_0\": {\"targets\": [\"Linear\"], \"input_activations\": {\"num_bits\": 8, \"dynamic\": true, " \
     "\"strategy\": \"token\", \"type\": \"float\"}, \"weights\": {\"num_bits\": 8, \"strategy\": \"channel\", " \
     "\"symmetric\": true, \"type\": \"float\"}}}"
+#define INT4_EXPERTS \
+    "\"quant_method\": \"compressed-tensors\", \"format\": \"pack-quantized\", \"ignore\": [\"lm_head\", \"re:.*self_attn.*\", " \
+    "\"re:.*shared_experts.*\", \"re:.*mlp\\\\.(gate|up|gate_up|down)_proj.*\"], \"config_groups\": {\"group_0\": {\"targets\": " \
+    "[\"Linear\"], \"input_activations\": null, \"weights\": {\"num_bits\": 4, \"group_size\": 32, \"strategy\": \"group\", " \
+    "\"symmetric\": true, \"type\": \"int\"}}}"
 #define NVFP4 "\"quant_algo\": \"NVFP4\", \"kv_cache_quant_algo\": \"FP8\", \"group_size\": 16, \"exclude_modules\": [\"lm_head\"]"
 
 #define DRAFT "\"model.layers.61."
@@ -120,6 +143,13 @@ static const struct checkpoint {
     /* index of mlx-community/GLM-5.2-mxfp4, quoted in a public note on its headers */
     {"GLM-5.2-mxfp4", GLM_5_2 ", \"quantization\": {\"group_size\": 32, \"bits\": 4, \"mode\": \"mxfp4\"}}", "", 395094087168,
      ", with routers of 16 bits, router biases and decays of 32 bits"},
+    /* 61 and 62 files whose headers were read and summed one by one, in a public audit of the seven releases of Kimi */
+    {"Kimi-K2-Instruct", KIMI_K2 QUANTISED(FP8_BLOCKS), rotary, 1029173256720,
+     ", with router biases and decays of 32 bits, 6832 bytes of rotary_emb"},
+    {"Kimi-K2-Instruct-0905", KIMI_K2 QUANTISED(FP8_BLOCKS), rotary, 1029173265504,
+     ", with router biases and decays of 32 bits, 15616 bytes of rotary_emb"},
+    {"Kimi-K2-Thinking", KIMI_K2 QUANTISED(INT4_EXPERTS), rotary, 594205920512,
+     ", with shapes of 32 bits, router biases and decays of 32 bits, 15616 bytes of rotary_emb"},
     /* BF16 2,109,382,656; F8_E4M3 68,451,041,280 */
     {"Llama-3.3-70B-Instruct-FP8-dynamic", LLAMA_70B(128256) QUANTISED(FP8_CHANNELS), "", 72669806592, ""},
     /* BF16 2,102,665,536; F8_E4M3 4,278,190,080; U8 34,225,520,640; F32 960. The scales of whole matrices are 56 bytes a layer both
