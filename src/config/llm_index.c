@@ -44,6 +44,7 @@ static double own_elements(const struct dse_llm *llm, const char *name)
     return 0;
 }
 
+enum { DRAFTS_MOST = 64 };
 /* Layers behind the last one of the LLM: how many, of what kind, and the bytes of what only they have. */
 struct drafts {
     int64_t n, kind;
@@ -71,7 +72,7 @@ static struct drafts find_drafts(json_t *map, const struct dse_llm *llm)
     json_object_foreach(map, name, file)
     {
         const int64_t behind = llm_layer_of_tensor(name) - llm->layers;
-        if (behind < 0) continue;
+        if (behind < 0 || behind >= DRAFTS_MOST) continue;
         if (behind >= ret.n) ret.n = behind + 1;
         has_indexer = has_indexer || strstr(name, "indexer");
         ret.own_bytes += (double)HALF_BYTES * own_elements(llm, name);
@@ -202,10 +203,14 @@ static bool find_reading(double total, const struct llm_filled *filled, json_t *
 
 /* ---- the index ------------------------------------------------------------------------------------------------------------- */
 
-static void say_difference(double total, double counted, struct text *ret)
+static void say_difference(double total, const struct llm_filled *filled, json_t *map, struct text *ret)
 {
+    const struct files usual = files_of(0);
+    const struct drafts drafts = find_drafts(map, filled->llm);
+    const double counted = dse_llm_checkpoint_bytes(filled->llm);
     text_addf(ret, "%.0f %s than counted: layers in formats of their own, or what is no part of the LLM (vision, drafts)\n",
               fabs(total - counted), total > counted ? "more" : "fewer");
+    if (drafts.n > 0) text_addf(ret, "layers that draft: about %.0f bytes of them\n", bytes_of(filled, &usual, &drafts) - counted);
 }
 
 bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bool is_exact, struct text *ret)
@@ -222,7 +227,7 @@ bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bo
                        (find_reading(total, filled, map, 0, &line) || find_reading(total, filled, map, count_buffers(map), &line));
     const double counted = dse_llm_checkpoint_bytes(filled->llm);
     if (size && !found && is_same(total, counted)) text_add(&line, "as counted\n");
-    if (size && !found && !is_same(total, counted)) say_difference(total, counted, &line);
+    if (size && !found && !is_same(total, counted)) say_difference(total, filled, map, &line);
     if (root || ret->n > 0)
         text_addf(ret, "checkpoint: %.0f bytes, %.2f GiB%s\n", counted, counted / DSE_GIB,
                   is_exact || found ? "" : "; about: parts of some classes are in other formats");

@@ -59,6 +59,13 @@ static double whole(const json_t *q, const char *key)
     return json_number_value(json_object_get(q, key));
 }
 
+/* The edge of a block or group; 0: none that a matrix may have. */
+static int64_t edge(double given)
+{
+    enum { MOST = 1 << 30 };
+    return given >= 1 && given <= MOST ? (int64_t)given : 0;
+}
+
 /* Groups of inputs, of one output each; -1: all of them. */
 static void take_groups(const json_t *q, const json_t *weights, struct llm_format *f)
 {
@@ -66,8 +73,17 @@ static void take_groups(const json_t *q, const json_t *weights, struct llm_forma
     if (group == 0) group = whole(q, "group_size");
     if (group == 0) group = whole(q, "q_group_size");
     f->scales.rows = 1;
-    f->scales.columns = group > 0 ? (int64_t)group : 0;
+    f->scales.columns = edge(group);
     f->scales.block_bits = group > 0 ? f->scale_bits * group : group < 0 ? USUAL + f->weight_bits : 0;
+}
+
+/* NF4 and FP4 of bitsandbytes: their 16 values, and the 256 of the scales that are quantised, in 32 bits each. The text that says
+ * the shape is not counted: about 170 bytes a matrix. */
+static void take_maps(const json_t *q, struct llm_scales *s)
+{
+    enum { VALUES = 16, SCALE_VALUES = 256 };
+    const bool twice = json_is_true(json_object_get(q, "bnb_4bit_use_double_quant"));
+    if (json_is_true(json_object_get(q, "load_in_4bit"))) s->matrix_bits += WIDE * (VALUES + (twice ? SCALE_VALUES : 0));
 }
 
 static void take_strategy(const json_t *weights, struct llm_scales *s)
@@ -80,12 +96,14 @@ static void take_strategy(const json_t *weights, struct llm_scales *s)
 void llm_take_scales(const json_t *q, struct llm_format *f)
 {
     const json_t *block = json_object_get(q, "weight_block_size"), *weights = weights_of(q);
-    const double rows = json_number_value(json_array_get(block, 0)), columns = json_number_value(json_array_get(block, 1));
+    const int64_t rows = edge(json_number_value(json_array_get(block, 0))),
+                  columns = edge(json_number_value(json_array_get(block, 1)));
     take_groups(q, weights, f);
     take_strategy(weights, &f->scales);
-    if (rows >= 1 && columns >= 1)
-        f->scales = (struct llm_scales){.rows = (int64_t)rows, .columns = (int64_t)columns, .block_bits = WIDE, .any_width = true};
+    if (rows > 0 && columns > 0)
+        f->scales = (struct llm_scales){.rows = rows, .columns = columns, .block_bits = WIDE, .any_width = true};
     if (f->weight_bits > 0) take_beside(q, weights, &f->scales);
+    take_maps(q, &f->scales);
 }
 
 /* ---- matrices -------------------------------------------------------------------------------------------------------------- */

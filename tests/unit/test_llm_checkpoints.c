@@ -198,10 +198,35 @@ static void checkpoints__have_the_bytes_of_their_files(void **state)
     }
 }
 
+/* unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit: the sum of 8,248,929,342 elements that the Hub gave of it counts bytes twice, and
+ * other elements once. That leaves 38,687 bytes for the texts of 224 quant_states, each with an offset of its own. */
+static void checkpoints__of_nf4_have_a_text_for_each_matrix(void **state)
+{
+    (void)state;
+    static const double wide = 1050939392, packed = 6979321856 / 2.0, scales = 6979321856 / 64.0, matrices = 224;
+    static const double others = 6979321856 / 64.0 / 256 + 224 * (256 + 16), texts = 38687;
+    static const struct checkpoint k = {
+        "Llama-3.1-8B-bnb-4bit",
+        "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 14336, \"num_hidden_layers\": 32, "
+        "\"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"vocab_size\": 128256, \"max_position_embeddings\": 131072, "
+        "\"tie_word_embeddings\": false" QUANTISED("\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, "
+                                                   "\"bnb_4bit_quant_type\": \"nf4\", \"bnb_4bit_use_double_quant\": true"),
+        "", 5702577951, ""};
+    struct dse_llm m;
+    struct llm_said said;
+    assert_true(fabs(wide + others + 2 * (packed + scales + texts) - 8248929342) < 0.5);
+    assert_true(fabs(2 * wide + 4 * others + packed + scales + texts - k.bytes) < 0.5);
+    assert_true(texts / matrices > 170 && texts / matrices < 175);
+    read_checkpoint(&k, k.bytes, &m, &said);
+    assert_non_null(strstr(said.formats.s, ": 5702577951 bytes, 38687 more than counted"));
+    llm_said_release(&said);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checkpoints__have_the_bytes_of_their_files),
+        cmocka_unit_test(checkpoints__of_nf4_have_a_text_for_each_matrix),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
