@@ -83,6 +83,21 @@ static int tear_down(void **state)
     "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"moe_intermediate_size\": 2048, " \
     "\"first_k_dense_replace\": 3, \"num_nextn_predict_layers\": 1, \"head_dim\": 192, \"tie_word_embeddings\": false"
 
+#define OF_12(x) x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x ", " x
+#define HEADS_48 OF_12("48, 72, 72, 72")
+#define TYPES_4 "\"full_attention\", \"sliding_attention\", \"sliding_attention\", \"sliding_attention\""
+#define TYPES_48 OF_12(TYPES_4)
+#define LAGUNA_SHAPE \
+    "{\"model_type\": \"laguna\", \"hidden_size\": 3072, \"num_hidden_layers\": 48, \"head_dim\": 128, " \
+    "\"num_attention_heads\": 48, \"num_key_value_heads\": 8, \"sliding_window\": 512, \"mlp_only_layers\": [0], " \
+    "\"decoder_sparse_step\": 1, \"intermediate_size\": 12288, \"num_experts\": 256, \"num_experts_per_tok\": 10, " \
+    "\"moe_intermediate_size\": 1024, \"shared_expert_intermediate_size\": 1024, \"norm_topk_prob\": true, " \
+    "\"moe_routed_scaling_factor\": 2.5, \"moe_router_logit_softcapping\": 0.0, \"gating\": \"per-head\", " \
+    "\"attention_bias\": false, \"vocab_size\": 100352, \"tie_word_embeddings\": false, " \
+    "\"max_position_embeddings\": 1048576, "
+#define LAGUNA_LISTS "\"num_attention_heads_per_layer\": [" HEADS_48 "], \"layer_types\": [" TYPES_48 "]"
+#define LAGUNA_S LAGUNA_SHAPE LAGUNA_LISTS
+
 #define QUANTISED(keys) ", \"quantization_config\": {" keys "}}"
 #define AWQ(group) "\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": " #group ", \"zero_point\": true, \"version\": \"gemm\""
 #define GPTQ(bits) "\"quant_method\": \"gptq\", \"bits\": " #bits ", \"group_size\": 128, \"desc_act\": true, \"sym\": true"
@@ -98,6 +113,12 @@ static int tear_down(void **state)
     "\"re:.*shared_experts.*\", \"re:.*mlp\\\\.(gate|up|gate_up|down)_proj.*\"], \"config_groups\": {\"group_0\": {\"targets\": " \
     "[\"Linear\"], \"input_activations\": null, \"weights\": {\"num_bits\": 4, \"group_size\": 32, \"strategy\": \"group\", " \
     "\"symmetric\": true, \"type\": \"int\"}}}"
+#define INT4_BUT_OF_3_LAYERS \
+    "\"quant_method\": \"compressed-tensors\", \"format\": \"pack-quantized\", \"ignore\": [\"lm_head\", " \
+    "\"model.layers.0.self_attn\", \"model.layers.46.self_attn\", \"model.layers.47.self_attn\", \"model.layers.0.mlp\", " \
+    "\"model.layers.46.mlp.experts\", \"model.layers.47.mlp.experts\", \"re:.*self_attn.g_proj\", \"re:.*mlp.gate\", " \
+    "\"re:.*mlp.shared_expert\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], \"input_activations\": null, " \
+    "\"weights\": {\"num_bits\": 4, \"group_size\": 32, \"strategy\": \"group\", \"symmetric\": false, \"type\": \"int\"}}}"
 #define NVFP4 "\"quant_algo\": \"NVFP4\", \"kv_cache_quant_algo\": \"FP8\", \"group_size\": 16, \"exclude_modules\": [\"lm_head\"]"
 
 #define DRAFT "\"model.layers.61."
@@ -150,6 +171,9 @@ static const struct checkpoint {
      ", with router biases and decays of 32 bits, 15616 bytes of rotary_emb"},
     {"Kimi-K2-Thinking", KIMI_K2 QUANTISED(INT4_EXPERTS), rotary, 594205920512,
      ", with shapes of 32 bits, router biases and decays of 32 bits, 15616 bytes of rotary_emb"},
+    /* cyankiwi's AWQ of it in 15 files, by a public record of its headers: zero points, and 1,788 modules that keep 16 bits: all of
+     * layers 0, 46 and 47, gates of heads, shared experts */
+    {"Laguna-S-2.1-AWQ-INT4", LAGUNA_S QUANTISED(INT4_BUT_OF_3_LAYERS), "", 76813095232, ""},
     /* BF16 2,109,382,656; F8_E4M3 68,451,041,280 */
     {"Llama-3.3-70B-Instruct-FP8-dynamic", LLAMA_70B(128256) QUANTISED(FP8_CHANNELS), "", 72669806592, ""},
     /* BF16 2,102,665,536; F8_E4M3 4,278,190,080; U8 34,225,520,640; F32 960. The scales of whole matrices are 56 bytes a layer both
