@@ -144,9 +144,11 @@ static const struct checkpoint {
 } checkpoints[] = {
     /* index in root-hypercube/qwen3-mlx */
     {"Qwen3-14B-MLX-4bit", QWEN3(5120, 17408, 40, 40) ", \"quantization\": {\"group_size\": 64, \"bits\": 4}}", "", 8307783680, ""},
-    /* index quoted in a test of llm-operator's inference-manager: 9 files of AWQ */
+    /* index quoted in a test of llm-operator's inference-manager: 9 files with qweight, 80 layers. It names no LLM: this one is
+     * inferred. */
     {"Llama-3.1-70B-AWQ", LLAMA_70B(128256) QUANTISED(AWQ(128)), "", 39767785472, ""},
-    /* index in kvcache-ai/sglang_awq: 74 files of AWQ, with all projections of latent attention */
+    /* index in kvcache-ai/sglang_awq: 74 files of AWQ, with all projections of latent attention. No configuration is beside it:
+     * the LLM is inferred by its names, groups of 64 by the total. */
     {"DeepSeek-V3-AWQ", DEEPSEEK_V3 QUANTISED(AWQ(64)), "", 364589799936, ""},
     /* BF16 3,918,786,560; F8_E4M3 680,571,043,840; F32 41,555,600 */
     {"DeepSeek-R1", DEEPSEEK_V3 QUANTISED(FP8_BLOCKS), drafts, 688574839360,
@@ -164,7 +166,9 @@ static const struct checkpoint {
     /* index of mlx-community/GLM-5.2-mxfp4, quoted in a public note on its headers */
     {"GLM-5.2-mxfp4", GLM_5_2 ", \"quantization\": {\"group_size\": 32, \"bits\": 4, \"mode\": \"mxfp4\"}}", "", 395094087168,
      ", with routers of 16 bits, router biases and decays of 32 bits"},
-    /* 61 and 62 files whose headers were read and summed one by one, in a public audit of the seven releases of Kimi */
+    /* 61 and 62 files whose headers were read and summed one by one, in a public audit of the seven releases of Kimi. Its 139,644
+     * tensors are one a layer more than matrices, scales and norms, which is taken for a table of rotary embedding; the bytes of it
+     * are what remains. */
     {"Kimi-K2-Instruct", KIMI_K2 QUANTISED(FP8_BLOCKS), rotary, 1029173256720,
      ", with router biases and decays of 32 bits, 6832 bytes of rotary_emb"},
     {"Kimi-K2-Instruct-0905", KIMI_K2 QUANTISED(FP8_BLOCKS), rotary, 1029173265504,
@@ -179,8 +183,8 @@ static const struct checkpoint {
     /* BF16 2,102,665,536; F8_E4M3 4,278,190,080; U8 34,225,520,640; F32 960. The scales of whole matrices are 56 bytes a layer both
      * there (12 of 32 bits, 4 of 16) and here (14 of 32). */
     {"Llama-3.3-70B-Instruct-FP4", LLAMA_70B(128256) QUANTISED(NVFP4), "", 42709045632, ""},
-    /* 36,652,345,792 bytes with a header of 338,368 (tensors by name, AutoGPTQ's settings of 280 bytes), 28,029,117,672 with one of
-     * 337,128: the pointers of the files in itdevwu/Genz-70b-GPTQ */
+    /* The pointers of the files in itdevwu/Genz-70b-GPTQ say 36,652,345,792 and 28,029,117,672 bytes. A header of all tensors by
+     * name is 338,088 and 336,848 of them; 280 more in both are taken for AutoGPTQ's settings in it, which were not seen. */
     {"Genz-70b-GPTQ, 4 bits", LLAMA_70B(32000) QUANTISED(GPTQ(4)), "", 36652007424, ", with a bias for each output"},
     {"Genz-70b-GPTQ, 3 bits", LLAMA_70B(32000) QUANTISED(GPTQ(3)), "", 28028780544, ", with a bias for each output"},
 };
