@@ -40,6 +40,19 @@ struct dse_held dse_llm_held(const struct dse_llm *llm, enum dse_weight_class cl
 /* Bytes of all weights as the checkpoint stores them: matrices in the format of their class, all else in 16 bits. */
 double dse_llm_checkpoint_bytes(const struct dse_llm *llm);
 
+/* A matrix as files of transformers have it: `rows` outputs of `columns` inputs. */
+struct dse_llm_matrix {
+    enum dse_weight_class class;
+    const char *part; /* of its module: "q_proj", "gate_proj" */
+    int kind;         /* of the layers that have it; -1: it is of no layer */
+    int64_t rows, columns;
+    int64_t times; /* in each of these layers */
+};
+typedef void dse_llm_matrix_fn(void *arg, const struct dse_llm_matrix *m);
+/* Call fn for all matrices: queries, keys and values apart, gate and up apart, experts by themselves. Those of layers' own inputs
+ * and of hyper-connections (DSE_WEIGHTS_OTHER) are not among them. */
+void dse_llm_each_matrix(const struct dse_llm *llm, dse_llm_matrix_fn *fn, void *arg);
+
 /* What is kept beside keys, values and latents has widths of its own: keys of indexers 8 bits (DeepSeek-V3.2), states 32, as
  * runtimes keep them, and the inputs of convolutions 16. */
 enum { DSE_INDEX_BYTES = 1, DSE_STATE_BYTES = 4, DSE_CONVOLUTION_BYTES = 2 };

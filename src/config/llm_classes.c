@@ -1,7 +1,6 @@
 #include "config/llm_classes.h"
 
 #include "base/xalloc.h"
-#include "config/llm_json.h"
 #include "config/llm_tensors.h"
 
 #include <ctype.h>
@@ -31,6 +30,7 @@ static const struct module {
     const char *word;
     unsigned classes;     /* a bit for each */
     const char *parts[5]; /* of such a module, which make up all of it, where a file may name them one by one */
+    const char *only;     /* the part that the word itself names; NULL: all of them */
 } modules[] = {
     {"lm_head", 1 << DSE_WEIGHTS_HEAD},
     {"token_embd", 1 << DSE_WEIGHTS_TABLES},
@@ -49,6 +49,7 @@ static const struct module {
     {"_shexp", 1 << DSE_WEIGHTS_SHARED},
     {"_exps", 1 << DSE_WEIGHTS_EXPERTS},
     {"experts", 1 << DSE_WEIGHTS_EXPERTS},
+    {"indexers_proj", 1 << DSE_WEIGHTS_INDEXER, {NULL}, "weights_proj"}, /* so GLM-5.2's file calls it */
     {"indexer", 1 << DSE_WEIGHTS_INDEXER},
     {"linear_attn", 1 << DSE_WEIGHTS_RECURRENT},
     {"mamba", 1 << DSE_WEIGHTS_RECURRENT},
@@ -130,16 +131,21 @@ static bool add_parts(const struct module *m, const char *rest, unsigned *parts)
     return all > 0 && *parts == all;
 }
 
+/* "mlp.up_proj" is of the dense network alone, "mlp.*up_proj" of experts, too. */
+static unsigned classes_of(const struct module *m, const char *rest)
+{
+    const bool any_depth = strncmp(rest, ".*", 2) == 0;
+    return has_letter(rest) && m->classes == NETWORKS && !any_depth ? 1 << DSE_WEIGHTS_DENSE : m->classes;
+}
+
 static void add_name(const char *name, struct named *ret)
 {
     const char *rest;
     const struct module *m = module_of(name, &rest);
-    if (!m) return;
+    if (!m || llm_is_beside(name)) return;
     const long layer = layer_of(name);
-    const bool part = has_letter(rest), whole = part && layer < 0 && add_parts(m, rest, &ret->parts[m - modules]);
-    /* "mlp.up_proj" is of the dense network alone, "mlp.*up_proj" of experts, too. */
-    const bool any_depth = strncmp(rest, ".*", 2) == 0;
-    const unsigned classes = part && m->classes == NETWORKS && !any_depth ? 1 << DSE_WEIGHTS_DENSE : m->classes;
+    const bool part = m->only || has_letter(rest), whole = part && layer < 0 && add_parts(m, rest, &ret->parts[m - modules]);
+    const unsigned classes = classes_of(m, rest);
     for (int class = 0; class < DSE_WEIGHT_CLASSES; class ++) {
         if (!(classes >> class & 1)) continue;
         if (whole || (!part && layer < 0))
@@ -176,6 +182,73 @@ static bool is_named_in_part(const struct dse_llm *llm, enum dse_weight_class cl
     return any && !is_named(llm, class, k);
 }
 
+/* ---- parts of a class ------------------------------------------------------------------------------------------------------ */
+
+/* Do the names of one letter, "(q|k|v)_proj" or "qkv_proj", have this one? */
+static bool has_initial(const char *rest, char initial)
+{
+    const char *at = rest;
+    while ((at = strchr(at, initial)) && at[1] != '|' && at[1] != ')') at++;
+    return at || (initial != 'o' && strstr(rest, "qkv"));
+}
+
+/* Is it the part, one of several, or a matrix that has it in it ("in_proj_qkvz" has in_proj_z, "gate_up_proj" gate_proj)? */
+static bool means_part(const char *rest, const char *part)
+{
+    static const char fused[] = "in_proj_", proj[] = "_proj";
+    const char *at = strstr(rest, fused);
+    const size_t stem = strcspn(part, "_");
+    if (!has_letter(rest) || strstr(rest, part)) return true;
+    if (strcmp(part + stem, proj) != 0) return at && strncmp(part, fused, strlen(fused)) == 0 && strstr(at, part + strlen(fused));
+    if (stem == 1) return has_initial(rest, *part);
+    char *name = xasprintf("%.*s", (int)stem, part);
+    const bool ret = strstr(rest, name) != NULL;
+    free(name);
+    return ret;
+}
+
+/* Mark the layers of the matrices' kind that a name means; true: all of them. */
+static bool mark_layers(const char *name, const struct dse_llm *llm, const struct dse_llm_matrix *m, bool *marks)
+{
+    const char *rest;
+    const struct module *module = module_of(name, &rest);
+    if (!module || llm_is_beside(name) || !(classes_of(module, rest) >> m->class & 1)) return false;
+    if (!means_part(module->only ? module->only : rest, m->part)) return false;
+    const long layer = layer_of(name);
+    if (m->kind >= 0 && layer >= 0 && layer < llm->layers) marks[layer] = dse_llm_layer(llm, layer) == &llm->kinds[m->kind];
+    return layer < 0;
+}
+
+/* The share of such matrices that the list leaves as they are. */
+static double kept_share(const json_t *list, const struct dse_llm *llm, const struct dse_llm_matrix *m)
+{
+    bool marks[DSE_PATTERN_MAX] = {false}, all = false;
+    int64_t n = 0;
+    for (size_t i = 0; i < json_array_size(list) && !all; i++) {
+        const char *pattern = json_string_value(json_array_get(list, i));
+        char *name = pattern ? plain(pattern) : NULL;
+        all = name && mark_layers(name, llm, m, marks);
+        free(name);
+    }
+    for (int64_t i = 0; i < llm->layers; i++) n += marks[i];
+    return all ? 1 : m->kind < 0 ? 0 : (double)n / (double)llm->kinds[m->kind].layers;
+}
+
+/* False: all matrices of the class are left as they are. */
+static bool keep_parts(const json_t *list, enum dse_weight_class class, struct llm_filled *ret)
+{
+    bool any = !ret->is_listed[class];
+    for (size_t i = 0; i < ret->n; i++) {
+        struct llm_part *part = &ret->parts[i];
+        if (part->of.class != class) continue;
+        part->kept = kept_share(list, ret->llm, &part->of);
+        any = any || part->kept < 1;
+    }
+    return any;
+}
+
+/* ---- classes --------------------------------------------------------------------------------------------------------------- */
+
 /* Does the method quantise the class where nothing is said of it? */
 static bool is_usual(const char *method, enum dse_weight_class class)
 {
@@ -196,62 +269,38 @@ static bool is_target(const json_t *targets, const struct dse_llm *llm, enum dse
 }
 
 /* False: its weights had another format already. */
-static bool set_bits(struct dse_llm *llm, enum dse_weight_class class, const struct llm_format *f)
+static bool set_bits(struct llm_filled *ret, enum dse_weight_class class, const struct llm_format *f)
 {
     enum { USUAL_BITS = 16 };
+    struct dse_llm *llm = ret->llm;
     double *of = &llm->formats.bits[class];
     const bool is_new = isnan(*of) || *of == f->weight_bits, is_narrow = f->activation_bits > 0 && f->weight_bits < USUAL_BITS;
-    *of = f->weight_bits;
+    *of = ret->bits[class] = f->weight_bits;
     llm->formats.scale_bits[class] = f->scale_bits > 0 ? f->scale_bits : (double)NAN;
+    ret->scales[class] = f->weight_bits < USUAL_BITS ? f->scales : (struct llm_scales){0};
+    if (f->scales.block_bits <= 0) ret->scales[class].mean_bits = f->scale_bits;
     llm->formats.activation_bits[class] = is_narrow && f->activation_bits < USUAL_BITS ? f->activation_bits : (double)NAN;
     return is_new;
 }
 
 bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method, const struct llm_format *format,
-                      struct dse_llm *llm)
+                      struct llm_filled *ret)
 {
+    const struct dse_llm *llm = ret->llm;
     struct named *kept = xcalloc(2, sizeof *kept), *meant = kept + 1;
     struct dse_llm_counts n;
     bool exact = true;
     dse_llm_count(llm, &n);
-    add_names(llm_exceptions(q), kept);
+    const json_t *exceptions = llm_exceptions(q);
+    add_names(exceptions, kept);
     add_names(targets, meant);
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
         const enum dse_weight_class class = (enum dse_weight_class)i;
         const bool is_meant = targets ? is_target(targets, llm, class, meant) : is_usual(method, class);
-        if (n.matrices[i] == 0 || !is_meant || is_named(llm, class, kept)) continue;
-        exact = set_bits(llm, class, format) && exact && !is_named_in_part(llm, class, kept);
+        if (n.matrices[i] == 0 || !is_meant || is_named(llm, class, kept) || !keep_parts(exceptions, class, ret)) continue;
+        const bool is_known = ret->is_listed[i] || !is_named_in_part(llm, class, kept);
+        exact = set_bits(ret, class, format) && exact && is_known;
     }
     free(kept);
     return exact;
-}
-
-/* ---- the index -------------------------------------------------------------------------------------------------------------- */
-
-static const char index_name[] = "model.safetensors.index.json";
-
-static void compare(double total, double counted, struct text *ret)
-{
-    text_addf(ret, "%s: %.0f bytes, ", index_name, total);
-    if (total == counted)
-        text_add(ret, "as counted\n");
-    else
-        text_addf(ret, "%.0f %s than counted: layers in formats of their own, or what is no part of the LLM (vision, drafts)\n",
-                  total > counted ? total - counted : counted - total, total > counted ? "more" : "fewer");
-}
-
-bool llm_compare_index(struct llm_config *c, const struct dse_llm *llm, bool is_exact, struct text *ret)
-{
-    json_t *root;
-    if (!llm_json_beside(c->file, index_name, &root, c->diags)) return false;
-    const double counted = dse_llm_checkpoint_bytes(llm);
-    const json_t *total = json_object_get(json_object_get(root, "metadata"), "total_size");
-    if (root || ret->n > 0)
-        text_addf(ret, "checkpoint: %.0f bytes, %.2f GiB%s\n", counted, counted / DSE_GIB,
-                  is_exact ? "" : "; about: parts of some classes are in other formats");
-    if (json_is_number(total)) compare(json_number_value(total), counted, ret);
-    if (json_is_number(total) && json_number_value(total) != counted && json_array_size(c->tensors) == 0)
-        llm_say_left_out(json_object_get(root, "weight_map"), llm, ret);
-    json_decref(root);
-    return true;
 }

@@ -2,6 +2,7 @@
 
 #include "base/xalloc.h"
 #include "config/llm_classes.h"
+#include "config/llm_index.h"
 #include "config/llm_json.h"
 #include "config/llm_tensors.h"
 
@@ -13,7 +14,7 @@
 /* What is found in the files of one checkpoint. */
 struct found {
     struct llm_format format; /* of most weights */
-    struct dse_llm *llm;      /* whose classes get it */
+    struct llm_filled filled; /* the classes that have it */
     bool is_exact;            /* no class has weights of several formats */
     struct text *lines;
 };
@@ -94,12 +95,14 @@ static const char *word_of(json_t *q, const char *const *keys)
 }
 #define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Weights in groups, each with a scale of 16 bits and, unless it is symmetric, a zero point as wide as a weight. */
+/* Weights in groups, each with a scale of 16 bits and, unless it is symmetric, a zero point as wide as a weight. Files of GPTQ have
+ * the zero points in any case. */
 static double scales(json_t *q, double bits)
 {
     const double group = number_of(q, KEYS("group_size", "q_group_size"));
-    const bool zero = json_is_true(json_object_get(q, "zero_point")) || json_is_false(json_object_get(q, "sym")) ||
-                      json_is_false(json_object_get(q, "symmetric"));
+    const char *method = word_of(q, KEYS("quant_method"));
+    const bool zero = (method && strcmp(method, "gptq") == 0) || json_is_true(json_object_get(q, "zero_point")) ||
+                      json_is_false(json_object_get(q, "sym")) || json_is_false(json_object_get(q, "symmetric"));
     return group > 0 ? (16 + (zero ? bits : 0)) / group : 0;
 }
 
@@ -228,16 +231,23 @@ static void add_bits(struct text *ret, const char *of, double bits)
     if (bits > 0) text_addf(ret, ", %s of %s bits", of, text_short_number(buf, bits));
 }
 
-/* MLX names no method. A group has a scale and a bias of 16 bits. */
+/* MLX names no method. */
 static bool is_mlx(const json_t *q)
 {
-    const char *mode = json_string_value(json_object_get(q, "mode"));
     return json_is_number(json_object_get(q, "bits")) && json_is_number(json_object_get(q, "group_size")) &&
-           !json_object_get(q, "quant_method") && !json_object_get(q, "quant_algo") && (!mode || strcmp(mode, "affine") == 0);
+           !json_object_get(q, "quant_method") && !json_object_get(q, "quant_algo");
+}
+
+/* A group has a scale and a bias of 16 bits or, in the other modes (mxfp4, mxfp8, nvfp4), a scale of 8. */
+static double mlx_scale_bits(const json_t *q)
+{
+    const char *mode = json_string_value(json_object_get(q, "mode"));
+    const bool is_affine = !mode || strcmp(mode, "affine") == 0;
+    return (is_affine ? 2.0 * 16 : 8) / json_number_value(json_object_get(q, "group_size"));
 }
 
 /* compressed-tensors: a group has a format and the modules that have it. */
-static bool fill_groups(json_t *q, json_t *groups, struct dse_llm *llm)
+static bool fill_groups(json_t *q, json_t *groups, struct llm_filled *ret)
 {
     const char *key;
     json_t *group;
@@ -248,7 +258,7 @@ static bool fill_groups(json_t *q, json_t *groups, struct dse_llm *llm)
         const json_t *targets = json_object_get(group, "targets");
         take_parts(group, &f);
         if (f.weight_bits > 0 && targets)
-            exact = llm_fill_classes(q, targets, NULL, &f, llm) && exact;
+            exact = llm_fill_classes(q, targets, NULL, &f, ret) && exact;
         else
             exact = false;
     }
@@ -256,7 +266,7 @@ static bool fill_groups(json_t *q, json_t *groups, struct dse_llm *llm)
 }
 
 /* ModelOpt: each module has a format of its own. */
-static bool fill_layers(json_t *q, json_t *layers, struct dse_llm *llm)
+static bool fill_layers(json_t *q, json_t *layers, struct llm_filled *ret)
 {
     json_t *by_format = json_object(), *layer, *names;
     const char *key;
@@ -271,18 +281,18 @@ static bool fill_layers(json_t *q, json_t *layers, struct dse_llm *llm)
     {
         struct llm_format f = {0};
         take_name(key, &f);
-        exact = f.weight_bits > 0 && llm_fill_classes(q, names, NULL, &f, llm) && exact;
+        exact = f.weight_bits > 0 && llm_fill_classes(q, names, NULL, &f, ret) && exact;
     }
     json_decref(by_format);
     return exact;
 }
 
-static bool fill_classes(json_t *q, const char *method, const struct llm_format *own, struct dse_llm *llm)
+static bool fill_classes(json_t *q, const char *method, const struct llm_format *own, struct llm_filled *ret)
 {
     json_t *groups = json_object_get(q, "config_groups"), *layers = json_object_get(q, "quantized_layers");
-    if (json_is_object(layers)) return fill_layers(q, layers, llm);
-    if (json_is_object(groups) && json_object_size(groups) > 1) return fill_groups(q, groups, llm);
-    return llm_fill_classes(q, NULL, method, own, llm);
+    if (json_is_object(layers)) return fill_layers(q, layers, ret);
+    if (json_is_object(groups) && json_object_size(groups) > 1) return fill_groups(q, groups, ret);
+    return llm_fill_classes(q, NULL, method, own, ret);
 }
 
 /* One line of what was found; what is known goes into *f where that has nothing yet. */
@@ -295,7 +305,8 @@ static void describe(const char *name, json_t *q, struct found *found)
     text_init(&mixed);
     take(q, &own);
     take_name(add_mixed(q, &mixed), &own);
-    if (is_mlx(q)) own.scale_bits = 2.0 * 16 / json_number_value(json_object_get(q, "group_size"));
+    if (is_mlx(q)) own.scale_bits = mlx_scale_bits(q);
+    llm_take_scales(q, &own);
     const char *method = is_mlx(q) ? "MLX" : method_of(q);
     const double group = number_of(q, KEYS("group_size", "q_group_size"));
     text_addf(ret, "%s: %s", name, method ? method : "no method is named");
@@ -311,7 +322,7 @@ static void describe(const char *name, json_t *q, struct found *found)
         f->weight_bits = own.weight_bits;
         f->scale_bits = own.scale_bits;
         f->activation_bits = own.activation_bits;
-        if (own.weight_bits > 0) found->is_exact = fill_classes(q, method, &own, found->llm);
+        if (own.weight_bits > 0) found->is_exact = fill_classes(q, method, &own, &found->filled);
     }
     if (f->kv_bits == 0) f->kv_bits = own.kv_bits;
 }
@@ -350,33 +361,49 @@ static bool read_beside(struct llm_config *c, struct found *found)
 }
 
 /* DeepSeek-V4's files say fp8, and beside it that the experts are in MXFP4. */
-static void take_expert_type(struct llm_config *c, const struct found *found)
+static void take_expert_type(struct llm_config *c, struct found *found)
 {
     const char *type = json_string_value(json_object_get(c->text, "expert_dtype"));
     const json_t *q = json_object_get(c->text, "quantization_config");
     const char *method = json_string_value(json_object_get(q, "quant_method"));
     const struct llm_format experts = {4, 8.0 / 32, 8, 0};
     if (type && method && strcmp(type, "fp4") == 0 && strcmp(method, "fp8") == 0)
-        llm_fill_classes(NULL, NULL, "mxfp4", &experts, found->llm);
+        llm_fill_classes(NULL, NULL, "mxfp4", &experts, &found->filled);
 }
 
-bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret)
+/* What the configuration and the file beside it say. */
+static bool read_formats(struct llm_config *c, struct found *found)
 {
     static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
-    struct found found = {.llm = llm, .is_exact = true, .lines = ret};
-    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
-        llm->formats.bits[i] = llm->formats.scale_bits[i] = llm->formats.activation_bits[i] = (double)NAN;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         config_value(c, keys[i]); /* it is asked for */
         json_t *q = json_object_get(c->text, keys[i]);
         if (!q) q = json_object_get(c->root, keys[i]);
-        if (json_is_object(q)) describe(keys[i], q, &found);
+        if (json_is_object(q)) describe(keys[i], q, found);
     }
-    take_expert_type(c, &found);
-    if (!read_beside(c, &found)) return c->ok = false;
-    if (ret->n) add_nearest(&found.format, ret);
+    take_expert_type(c, found);
+    return read_beside(c, found) || (c->ok = false);
+}
+
+/* What its tensors and its index say. */
+static bool read_files(struct llm_config *c, struct found *found)
+{
+    struct llm_filled *filled = &found->filled;
+    if (found->lines->n) add_nearest(&found->format, found->lines);
+    llm_set_scales(filled, &llm_usual_reading);
     if (!c->tensors && !llm_read_headers_beside(c)) return false;
-    if (!llm_fill_from_tensors(c, llm, ret)) return false;
-    if (json_array_size(c->tensors) > 0) found.is_exact = true;
-    return (c->ok = llm_compare_index(c, llm, found.is_exact, ret));
+    if (!llm_fill_from_tensors(c, filled->llm, found->lines)) return false;
+    if (json_array_size(c->tensors) > 0) found->is_exact = true;
+    return (c->ok = llm_compare_index(c, filled, found->is_exact, found->lines));
+}
+
+bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret)
+{
+    struct found found = {.is_exact = true, .lines = ret};
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        llm->formats.bits[i] = llm->formats.scale_bits[i] = llm->formats.activation_bits[i] = (double)NAN;
+    llm_filled_init(&found.filled, llm);
+    const bool ok = read_formats(c, &found) && read_files(c, &found);
+    llm_filled_release(&found.filled);
+    return ok;
 }

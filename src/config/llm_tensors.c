@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Tensors that are no part of the text model, or have no class that is known, by the beginning of their names. */
-enum { GROUPS_MOST = 16, GROUP_NAME = 48 };
+enum { GROUPS_MOST = 40, GROUP_NAME = 64 };
 struct group {
     char name[GROUP_NAME];
     double bytes;
@@ -60,15 +60,14 @@ static bool is_scale(const char *name)
     return has_word(name, words);
 }
 
-static bool is_beside(const char *name)
+bool llm_is_beside(const char *name)
 {
     static const char *const words[] = {"visual", "vision", "audio", "mm_projector", "multi_modal_projector",
                                         "mtp.",   "nextn",  NULL};
     return has_word(name, words);
 }
 
-/* "model.layers.3.mlp", "blk.3.ffn_up": 3; -1: of no layer. */
-static long layer_of(const char *name)
+long llm_layer_of_tensor(const char *name)
 {
     static const char *const words[] = {"layers.", "blk.", "h."};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -79,12 +78,33 @@ static long layer_of(const char *name)
     return -1;
 }
 
-/* "visual.blocks.0.attn": "visual"; "model.layers.61.mlp" "model.layers.61". */
+/* The end of the next part of a name. */
+static size_t skip_part(const char *name, size_t at)
+{
+    return at + 1 + strcspn(name + at + 1, ".");
+}
+
+/* Where the group of a tensor ends in its name: behind the part that follows a layer's number, or the word for what it is beside.
+ * "model.visual.blocks.0.attn": "model.visual.blocks"; "model.layers.61.mlp.up_proj": "model.layers.61.mlp". */
+static size_t group_end(const char *name, long layer)
+{
+    const char *digits = layer >= 0 ? strpbrk(name, "0123456789") : NULL;
+    size_t end = digits ? (size_t)(digits - name) + strspn(digits, "0123456789") : strcspn(name, ".");
+    while (!digits && name[end] == '.' && llm_is_beside(name)) {
+        char *so_far = xasprintf("%.*s.", (int)end, name);
+        const bool is_there = llm_is_beside(so_far);
+        free(so_far);
+        if (is_there) break;
+        end = skip_part(name, end);
+    }
+    const size_t next = name[end] == '.' ? skip_part(name, end) : end;
+    return name[next] == '.' ? next : end;
+}
+
 static void add_left_out(struct sums *s, const char *name, long layer, double bytes)
 {
     char group[GROUP_NAME];
-    const char *digits = layer >= 0 ? strpbrk(name, "0123456789") : NULL;
-    const size_t first = strcspn(name, "."), n = digits ? (size_t)(digits - name) + strspn(digits, "0123456789") : first;
+    const size_t n = group_end(name, layer);
     snprintf(group, sizeof group, "%.*s", (int)(n < GROUP_NAME ? n : GROUP_NAME - 1), name);
     size_t i = 0;
     while (i < s->n_left_out && strcmp(s->left_out[i].name, group) != 0) i++;
@@ -101,11 +121,11 @@ static void add_left_out(struct sums *s, const char *name, long layer, double by
 static void add(struct sums *s, const struct dse_llm *llm, const struct dse_llm_counts *n, const char *name, double bytes,
                 double elements)
 {
-    const long layer = layer_of(name);
+    const long layer = llm_layer_of_tensor(name);
     const int class = llm_class_of_tensor(name);
     s->n++;
     s->all_bytes += bytes;
-    if (is_beside(name) || layer >= llm->layers || (class >= 0 && n->matrices[class] == 0)) {
+    if (llm_is_beside(name) || layer >= llm->layers || (class >= 0 && n->matrices[class] == 0)) {
         add_left_out(s, name, layer, bytes);
     } else if (is_scale(name) && class >= 0) {
         s->scale_bytes[class] += bytes;

@@ -465,7 +465,8 @@ static void safetensors__say_the_bytes_of_the_checkpoint(void **state)
     assert_true(scales == 4 * 4 * 4 + 3 * 6 * 4);
     assert_float_equal(a.llm.formats.scale_bits[DSE_WEIGHTS_DENSE], 8.0 * 72 / 180000, 1e-15);
     says(a.said.formats.s, line);
-    says(a.said.formats.s, "not counted: visual: 1 tensors of 200 bytes\nnot counted: model.layers.1: 1 tensors of 200 bytes\n");
+    says(a.said.formats.s,
+         "not counted: visual.patch: 1 tensors of 200 bytes\nnot counted: model.layers.1.mlp: 1 tensors of 200 bytes\n");
     assert_null(strstr(a.said.formats.s, "than counted"));
     release(&a);
     scratch_write(dir, "model.safetensors.index.json", "{\"weight_map\": {\"x\": \"model-00001-of-00002.safetensors\"}}");

@@ -549,14 +549,14 @@ static void formats__are_those_of_their_classes(void **state)
         double attention, dense, head, tables;
         bool is_exact;
     } files[] = {
-        {"{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128, \"zero_point\": true}", 4.15625, 4.15625, 16, 16, true},
+        {"{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 64, \"zero_point\": true}", 4.3125, 4.3125, 16, 16, true},
         {"{\"bits\": 4, \"group_size\": 64}", 4.5, 4.5, 4.5, 4.5, true}, /* MLX */
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"lm_head\", \"re:.*self_attn.*\"]}", 16, 8, 16, 16, true},
-        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.0.self_attn\"]}", 8, 8, 16, 16, false},
-        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.*.mlp.down_proj\"]}", 8, 8, 16, 16, false},
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.0.self_attn\"]}", 10, 8, 16, 16, true},
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"model.layers.*.mlp.down_proj\"]}", 8, 32.0 / 3, 16, 16, true},
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"re:.*\\\\.self_attn\\\\.q_proj$\", \"re:.*self_attn.(k|v)_proj\", "
          "\"re:.*k_proj\", \"model.layers.*.self_attn.o_proj\"]}",
-         8, 8, 16, 16, false}, /* of k and v one name has only the v: "(k|v)_proj" */
+         16, 8, 16, 16, true},
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"re:.*\\\\.self_attn\\\\.(q_proj|k_proj|v_proj|o_proj)$\", "
          "\"re:.*mlp.(gate|up|gate_up|down)_proj.*\"]}",
          16, 16, 16, 16, true},
@@ -567,6 +567,9 @@ static void formats__are_those_of_their_classes(void **state)
         {"{\"quant_algo\": \"MIXED_PRECISION\", \"quantized_layers\": {\"layers.0.mlp\": {\"quant_algo\": \"NVFP4\"}, "
          "\"layers.1.mlp\": {\"quant_algo\": \"FP8\"}, \"lm_head\": {\"quant_algo\": \"FP8\"}}}",
          16, 8, 8, 16, false},
+        {"{\"quant_method\": \"fp8\", \"ignored_layers\": [\"visual.blocks.0.attn.qkv\", \"model.layers.1.self_attn.qkv_proj\", "
+         "\"model.layers.2.mlp.gate_up_proj\"]}",
+         9.5, 28.0 / 3, 16, 16, true},
         {"{\"quant_method\": \"fp8\", \"ignored_layers\": [7, \"model.layers.99999999999999999999.mlp\"]}", 8, 8, 16, 16, true},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -387,9 +387,39 @@ static void llms__have_the_bytes_of_their_checkpoints(void **state)
     assert_float_equal(dse_llm_checkpoint_bytes(dense), 16060522496, 0); /* 16 bits in all */
 }
 
+struct sums {
+    const struct dse_llm *llm;
+    int64_t of[DSE_WEIGHT_CLASSES];
+};
+
+static void add_matrix(void *arg, const struct dse_llm_matrix *m)
+{
+    struct sums *sums = (struct sums *)arg;
+    sums->of[m->class] += (m->kind < 0 ? 1 : sums->llm->kinds[m->kind].layers) * m->times * m->rows * m->columns;
+}
+
+/* Matrices one by one have as many elements as those of a class together. */
+static void llms__have_matrices_whose_sums_are_counted(void **state)
+{
+    (void)state;
+    const struct dse_entry *e;
+    for (size_t i = 0; (e = catalog_at(catalog, DSE_KIND_LLM, i)); i++) {
+        const struct dse_llm *llm = (const struct dse_llm *)(const void *)e;
+        struct sums sums = {.llm = llm};
+        struct dse_llm_counts n;
+        dse_llm_count(llm, &n);
+        dse_llm_each_matrix(llm, add_matrix, &sums);
+        for (int c = 0; c < DSE_WEIGHTS_OTHER; c++)
+            if (sums.of[c] != n.matrices[c])
+                fail_msg("%s, %s: %lld, not %lld", e->name, dse_weight_class_names[c], (long long)sums.of[c],
+                         (long long)n.matrices[c]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(llms__have_matrices_whose_sums_are_counted),
         cmocka_unit_test(llms__count_what_an_independent_program_counts),
         cmocka_unit_test(llms__of_a_configuration_are_those_of_the_catalog),
         cmocka_unit_test(llms__of_qwen_have_windows_in_their_last_layers),
