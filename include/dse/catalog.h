@@ -136,8 +136,9 @@ struct dse_layer_kind {
     /* The first kind whose projections of grouped queries, keys and values are as wide, whose latent attention is the same, whose
      * recurrences, whose network: operators of such layers are one. */
     uint8_t same_heads, same_latent, same_states, same_network;
+    uint8_t same_shared; /* of its network with experts all but the experts: router, shared experts, what leads to the experts */
 };
-enum { DSE_LAYER_KINDS_MAX = 40 };
+enum { DSE_LAYER_KINDS_MAX = 64 };
 extern const struct dse_param dse_layer_kind_fields[];
 
 /* A decoder-only LLM. Row table: dse_llm_fields. */
@@ -211,6 +212,8 @@ const struct dse_layer_kind *dse_llm_layer(const struct dse_llm *llm, int64_t la
 const char *dse_llm_resolve(struct dse_llm *llm);
 /* Is every layer full attention with grouped queries and a dense feed-forward network, all alike? */
 bool dse_llm_is_plain(const struct dse_llm *llm);
+/* Routed experts of the layer that has the fewest of those that have any; 0: no layer has. */
+int64_t dse_llm_fewest_experts(const struct dse_llm *llm);
 /* Have all layers with grouped queries the same keys and values? */
 bool dse_llm_has_one_cache(const struct dse_llm *llm);
 

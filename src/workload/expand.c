@@ -29,8 +29,11 @@ static void count_layers(struct expansion *x)
 struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n)
 {
     const struct expand_role *row = &expand_roles[role];
+    if (x->list->n == DSE_OPS_MAX) {
+        *x->ret_full = true;
+        x->list->n--;
+    }
     struct dse_op *op = &x->list->op[x->list->n++];
-    assert(x->list->n <= DSE_OPS_MAX);
     op->name = x->draft ? row->draft : row->name;
     op->kind = row->kind;
     op->role = role;
@@ -50,6 +53,7 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
     op->rows = (double)m;
     op->weight_bits = op->activation_bits = 0;
     op->element_bytes = op->weight_bytes = op->held_bytes = op->kv_read_bytes = op->kv_write_bytes = op->ops = 0;
+    op->choice.routed = op->choice.chosen = 0;
     op->exchange.devices = op->exchange.bytes = 0;
     return op;
 }
@@ -174,25 +178,33 @@ static void add_draft(const struct expansion *of, struct dse_oplist *list)
     expand_stack(&x);
 }
 
-struct experts_at_work expand_experts(const struct expansion *x, double tokens, double chips)
+static bool same_choice(const struct expand_drawn *last, struct dse_choice choice)
+{
+    return last->choice.routed == choice.routed && last->choice.chosen == choice.chosen;
+}
+
+struct experts_at_work expand_experts(const struct expansion *x, struct dse_choice choice, double tokens, double chips)
 {
     struct expand_drawn *last = x->drawn;
-    if (last->tokens != tokens || last->chips != chips) {
-        *last = (struct expand_drawn){.tokens = tokens, .chips = chips};
-        last->work = x->draw ? experts_drawn(x->w, tokens, chips, x->draw) : experts_at_work(x->w, tokens, chips);
+    if (last->tokens != tokens || last->chips != chips || !same_choice(last, choice)) {
+        *last = (struct expand_drawn){.choice = choice, .tokens = tokens, .chips = chips};
+        last->work = x->draw ? experts_drawn(x->w, choice, tokens, chips, x->draw) : experts_at_work(x->w, choice, tokens, chips);
     }
     return last->work;
 }
 
-void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret)
+/* False: there are more operators than a list has room for. */
+static bool expand(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret)
 {
     const bool prefill = w->phase == DSE_PREFILL;
     const int64_t drafted = prefill ? 0 : w->speculation.draft_tokens;
     struct expand_drawn drawn = {0};
+    bool full = false;
     struct expansion x = {.list = ret,
                           .w = w,
                           .draw = draw && draw->layers > 0 ? draw : NULL,
                           .drawn = &drawn,
+                          .ret_full = &full,
                           .llm = w->llm,
                           .times = 1,
                           .sequences = dse_workload_sequences(w),
@@ -210,6 +222,33 @@ void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const
     ret->n = ret->n_attentions = 0;
     if (drafted > 0) add_draft(&x, ret);
     expand_stack(&x);
+    return !full;
+}
+
+void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret)
+{
+    const bool fits = expand(w, read, draw, ret);
+    assert(fits); /* dse_llm_resolve has asked expand_fits */
+    (void)fits;
+}
+
+/* A step with all that adds operators: unequal contexts, a chunk of a prompt, a layer that drafts, several chips. */
+bool expand_fits(const struct dse_llm *llm)
+{
+    enum { SOME = 4, MANY = 16 };
+    const struct dse_workload w = {.llm = llm,
+                                   .batch = MANY,
+                                   .context = SOME,
+                                   .context_spread = 1. / SOME,
+                                   .chunk_tokens = 1,
+                                   .latent_form = DSE_LATENT_ABSORBED,
+                                   .speculation = {.draft_tokens = 1, .drafter = DSE_DRAFT_LAYER},
+                                   .tensor_parallel = 2,
+                                   .pipeline_parallel = 2,
+                                   .data_parallel = 2,
+                                   .expert_parallel = SOME};
+    struct dse_oplist list;
+    return expand(&w, -1, NULL, &list);
 }
 
 /* Those that draft stand before the LLM's in what a step with drafts expands to. */

@@ -2,6 +2,7 @@
 #include "workload/llm.h"
 
 #include "desc/schema.h"
+#include "workload/expand.h"
 
 #include <dse/llm.h>
 #include <dse/workload.h>
@@ -394,16 +395,14 @@ static const char *check_layer_kinds(const struct dse_llm *llm)
     return NULL;
 }
 
-/* Routed experts are dealt out to chips once, for all layers. */
-static const char *check_experts(const struct dse_llm *llm)
+int64_t dse_llm_fewest_experts(const struct dse_llm *llm)
 {
+    int64_t fewest = 0;
     for (size_t i = 0; i < llm->n_kinds; i++) {
-        const struct dse_llm_experts *e = &llm->kinds[i].shape.moe;
-        if (llm->kinds[i].feed_forward == DSE_FFN_EXPERTS &&
-            (llm->moe.experts != e->experts || llm->moe.experts_active != e->experts_active))
-            return "a kind of layers has other numbers of experts than the LLM (experts, experts_active)";
+        const int64_t here = llm->kinds[i].feed_forward == DSE_FFN_EXPERTS ? llm->kinds[i].shape.moe.experts : 0;
+        if (here > 0 && (fewest == 0 || here < fewest)) fewest = here;
     }
-    return NULL;
+    return fewest;
 }
 
 /* Bits of weights that the LLM does not have would move nothing. */
@@ -432,10 +431,12 @@ static bool same_heads(const struct dse_layer_kind *a, const struct dse_layer_ki
            x->details.output_gate == y->details.output_gate;
 }
 
-static bool same_sizes(const struct dse_llm_experts *a, const struct dse_llm_experts *b)
+/* Are router and shared experts alike, and the way to the experts? */
+static bool same_shared(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
 {
-    return a->experts == b->experts && a->experts_active == b->experts_active && a->expert_ffn == b->expert_ffn &&
-           a->shared_ffn == b->shared_ffn && a->expert_latent == b->expert_latent && a->shared_gate == b->shared_gate;
+    const struct dse_llm_experts *x = &a->shape.moe, *y = &b->shape.moe;
+    return a->feed_forward == b->feed_forward && a->shape.ffn_matrices == b->shape.ffn_matrices && x->experts == y->experts &&
+           x->shared_ffn == y->shared_ffn && x->expert_latent == y->expert_latent && x->shared_gate == y->shared_gate;
 }
 
 static bool same_recurrence(const struct dse_llm_states *a, const struct dse_llm_states *b)
@@ -470,8 +471,10 @@ static bool same_states(const struct dse_layer_kind *a, const struct dse_layer_k
 
 static bool same_network(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
 {
+    const struct dse_llm_experts *x = &a->shape.moe, *y = &b->shape.moe;
     if (a->feed_forward != b->feed_forward || a->shape.ffn_matrices != b->shape.ffn_matrices) return false;
-    return a->feed_forward == DSE_FFN_DENSE ? a->shape.ffn == b->shape.ffn : same_sizes(&a->shape.moe, &b->shape.moe);
+    if (a->feed_forward == DSE_FFN_DENSE) return a->shape.ffn == b->shape.ffn;
+    return same_shared(a, b) && x->experts_active == y->experts_active && x->expert_ffn == y->expert_ffn;
 }
 
 static uint8_t first_same(const struct dse_llm *llm, size_t of,
@@ -490,12 +493,13 @@ static void find_same(struct dse_llm *llm)
         k->same_latent = first_same(llm, i, k->attention == DSE_COMPRESSED ? same_compression : same_latent);
         k->same_states = first_same(llm, i, same_states);
         k->same_network = first_same(llm, i, same_network);
+        k->same_shared = first_same(llm, i, same_shared);
     }
 }
 
 const char *dse_llm_resolve(struct dse_llm *llm)
 {
-    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches, check_experts};
+    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches};
     const char *why = check_cover(llm, "attention", &llm->attention);
     if (!why) why = check_cover(llm, "feed_forward", &llm->feed_forward);
     if (!why) why = check_cover(llm, "layer_kinds", &llm->layer_kinds);
@@ -505,6 +509,7 @@ const char *dse_llm_resolve(struct dse_llm *llm)
     for (size_t i = 0; !why && i < sizeof checks / sizeof *checks; i++) why = checks[i](llm);
     for (size_t i = 0; !why && i < llm->n_kinds; i++) why = check_kind(&llm->kinds[i]);
     find_same(llm);
+    if (!why && !expand_fits(llm)) why = "its layers are of too many kinds for a list of operators (layer_kinds)";
     return why ? why : check_formats(llm);
 }
 

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-/* What one sublayer has: matrices by class, what is no matrix, and of that what belongs to routed experts. */
+/* What one sublayer has: matrices by class, what is no matrix, and of that what belongs to routed experts; of the routed experts'
+ * matrices and of the rest what a token uses. */
 struct part {
-    int64_t matrices[DSE_WEIGHT_CLASSES], small, routed_small;
+    int64_t matrices[DSE_WEIGHT_CLASSES], small, routed_small, used, used_small;
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -158,12 +159,13 @@ static struct part network_part(const struct dse_llm *llm, const struct dse_laye
         return (struct part){.matrices[DSE_WEIGHTS_DENSE] = s->ffn_matrices * llm->hidden * s->ffn,
                              .small = s->details.network_bias ? (s->ffn_matrices - 1) * s->ffn + llm->hidden : 0};
     if (feed_forward != DSE_FFN_EXPERTS) return (struct part){0};
-    const int64_t width = e->expert_latent ? e->expert_latent : llm->hidden;
-    const int64_t biases = e->expert_bias ? (s->ffn_matrices - 1) * e->expert_ffn + width : 0;
+    const int64_t biases = llm_expert_biases(llm, s), one = llm_expert_elements(llm, s) - biases;
     return (struct part){.matrices[DSE_WEIGHTS_ROUTER] = llm->hidden * (e->experts + (e->shared_gate ? 1 : 0)),
                          .matrices[DSE_WEIGHTS_SHARED] =
                              s->ffn_matrices * llm->hidden * e->shared_ffn + 2 * llm->hidden * e->expert_latent,
-                         .matrices[DSE_WEIGHTS_EXPERTS] = e->experts * s->ffn_matrices * width * e->expert_ffn,
+                         .matrices[DSE_WEIGHTS_EXPERTS] = e->experts * one,
+                         .used = e->experts_active * one,
+                         .used_small = e->experts_active * biases,
                          .small = (e->router_bias ? e->experts : 0) + e->expert_norms * llm->hidden,
                          .routed_small = e->experts * biases};
 }
@@ -240,11 +242,6 @@ static int64_t attention_macs(const struct dse_layer_kind *k, int64_t context, e
            s->heads * (m->nope_dim + m->rope_dim + m->v_head_dim) * seen + index;
 }
 
-static int64_t active_share(const struct dse_llm *llm, int64_t routed)
-{
-    return llm->moe.experts ? routed * llm->moe.experts_active / llm->moe.experts : 0;
-}
-
 static int64_t norm_elements(const struct dse_llm *llm)
 {
     return llm->details.norm_bias ? 2 * llm->hidden : llm->hidden;
@@ -280,6 +277,8 @@ static void add_part(struct part *sum, int64_t times, const struct part *p)
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) sum->matrices[i] += times * p->matrices[i];
     sum->small += times * p->small;
     sum->routed_small += times * p->routed_small;
+    sum->used += times * p->used;
+    sum->used_small += times * p->used_small;
 }
 
 static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, struct part *sum, struct dse_llm_counts *ret)
@@ -321,9 +320,9 @@ void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
     ret->params_routed = routed + sum.routed_small;
     ret->params_small = sum.small + sum.routed_small;
     ret->params = ret->params_tables + shared + sum.small + ret->params_routed;
-    ret->params_active = table + shared + sum.small + active_share(llm, ret->params_routed);
+    ret->params_active = table + shared + sum.small + sum.used + sum.used_small;
     ret->params_active_with_input = ret->params_active + (llm->embedding_tables - 1) * table;
-    ret->linear_macs = table + shared + active_share(llm, routed);
+    ret->linear_macs = table + shared + sum.used;
 }
 
 double dse_llm_checkpoint_bytes(const struct dse_llm *llm)

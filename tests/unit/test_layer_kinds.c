@@ -76,6 +76,80 @@ static void counts__of_two_kinds_are_those_by_hand(void **state)
     llm_said_release(&said);
 }
 
+/* The multiply-adds of a token that stand in matrices, and the weights of experts that one chip holds, of a list of operators. */
+static void sum_operators(const struct dse_llm *m, int64_t groups, double *ret_macs, double *ret_held)
+{
+    const struct dse_workload w = {.llm = m,
+                                   .batch = 1,
+                                   .context = 100,
+                                   .data_parallel = groups,
+                                   .expert_parallel = groups,
+                                   .weight_bits = 16,
+                                   .kv_bits = 16,
+                                   .activation_bits = 16};
+    static struct dse_oplist list;
+    dse_workload_expand(&w, &list);
+    *ret_macs = *ret_held = 0;
+    for (int i = 0; i < list.n; i++) {
+        const struct dse_op *op = &list.op[i];
+        const bool routed = op->role == DSE_ROLE_EXPERT_UP || op->role == DSE_ROLE_EXPERT_DOWN;
+        assert_true((op->choice.routed > 0) == routed && (op->choice.chosen > 0) == routed);
+        if (op->kind == DSE_OP_LINEAR) *ret_macs += op->ops / 2;
+        if (routed) *ret_held += op->held_bytes / 2;
+    }
+}
+
+/* gpt-oss-puzzle in small: 16, 12, 16 and 8 experts, of which a token chooses two, and three of the last. */
+static void experts__of_unequal_numbers_are_those_by_hand(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 256, HEADS = 8, HEAD = 64, KV = 2, FFN = 512, LAST_FFN = 384, VOCAB = 1000, LAYERS = 4 };
+    struct dse_llm m;
+    struct dse_llm_counts c;
+    struct llm_said said;
+    double macs, held, part, share;
+    import(DSE_SOURCE_DATA "/tests/data/llms/cases/unequal_experts.json", &m, &said);
+    dse_llm_count(&m, &c);
+    const int64_t one = 3 * HIDDEN * FFN, last = 3 * HIDDEN * LAST_FFN, biases = 2 * FFN + HIDDEN,
+                  last_biases = 2 * LAST_FFN + HIDDEN;
+    const int64_t attention = HIDDEN * (HEADS + 2 * KV) * HEAD + HEADS * HEAD * HIDDEN, routers = (16 + 12 + 16 + 8) * HIDDEN;
+    const int64_t routed = (16 + 12 + 16) * (one + biases) + 8 * (last + last_biases);
+    const int64_t used = 3 * 2 * (one + biases) + 3 * (last + last_biases);
+    const int64_t small = LAYERS * ((HEADS + 2 * KV) * HEAD + HIDDEN + HEADS + 2 * HIDDEN) + 16 + 12 + 16 + 8 + HIDDEN;
+    assert_int_equal(c.params_routed, routed);
+    assert_int_equal(c.params, LAYERS * attention + routers + routed + small + 2 * VOCAB * HIDDEN);
+    assert_int_equal(c.params_active, LAYERS * attention + routers + used + small + VOCAB * HIDDEN);
+    assert_int_equal(dse_llm_fewest_experts(&m), 8);
+    assert_int_equal(c.kv_elements, 2 * 2 * KV * HEAD);
+    sum_operators(&m, 1, &macs, &held);
+    assert_true(macs == (double)c.linear_macs && held == (double)c.matrices[DSE_WEIGHTS_EXPERTS]);
+    sum_operators(&m, 4, &part, &share); /* four chips: 4, 3, 4 and 2 experts of each layer */
+    assert_true(share == held / 4);
+    llm_said_release(&said);
+}
+
+/* Nemotron-H-Puzzle in small: widths and choices of three layers with experts, which share router and shared expert where they are
+ * alike. */
+static void experts__of_blocks_are_those_by_hand(void **state)
+{
+    (void)state;
+    enum { HIDDEN = 512, LATENT = 128, SHARED = 640 };
+    struct dse_llm m;
+    struct dse_llm_counts c;
+    struct llm_said said;
+    double macs, held;
+    import(DSE_SOURCE_DATA "/tests/data/llms/cases/blocks_of_experts.json", &m, &said);
+    dse_llm_count(&m, &c);
+    const int64_t routed = 2 * LATENT * (32 * 160 + 32 * 352 + 24 * 352), used = 2 * LATENT * (2 * 160 + 6 * 352 + 5 * 352);
+    assert_int_equal(c.matrices[DSE_WEIGHTS_EXPERTS], routed);
+    assert_int_equal(c.matrices[DSE_WEIGHTS_ROUTER], HIDDEN * (32 + 32 + 24));
+    assert_int_equal(c.matrices[DSE_WEIGHTS_SHARED], 3 * (2 * HIDDEN * SHARED + 2 * HIDDEN * LATENT));
+    assert_int_equal(c.params - c.params_active, routed - used + 1000 * HIDDEN);
+    sum_operators(&m, 1, &macs, &held);
+    assert_true(macs == (double)c.linear_macs && held == (double)routed);
+    llm_said_release(&said);
+}
+
 /* Gemma 4 E2B: 20 of 35 layers read the cache of the last three full layers and twelve with windows before them. */
 static void caches__that_are_shared_are_kept_once_and_read_by_all(void **state)
 {
@@ -171,6 +245,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts__of_two_kinds_are_those_by_hand),
+        cmocka_unit_test(experts__of_unequal_numbers_are_those_by_hand),
+        cmocka_unit_test(experts__of_blocks_are_those_by_hand),
         cmocka_unit_test(caches__that_are_shared_are_kept_once_and_read_by_all),
         cmocka_unit_test(mixers__side_by_side_are_both_computed),
         cmocka_unit_test(kinds__are_the_same_through_a_file),
