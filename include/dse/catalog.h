@@ -103,6 +103,7 @@ struct dse_llm_states {
 struct dse_layer_cache {
     int32_t values_from_keys; /* values are made of the projected keys, without a matrix of their own (Gemma 4) */
     int32_t shares_cache;     /* keys and values are those of a layer before it: it makes and keeps none (Gemma 3n) */
+    int32_t idle_keys;        /* of these: there are matrices for keys and values all the same, which nothing uses (Gemma 3n) */
 };
 
 /* What a layer is made of. An LLM has these numbers once, for all of its layers; kinds of layers of their own may have others. */
@@ -140,6 +141,16 @@ struct dse_layer_kind {
 };
 enum { DSE_LAYER_KINDS_MAX = 64 };
 extern const struct dse_param dse_layer_kind_fields[];
+
+/* What mixes several streams of the residual: before and behind each sublayer a matrix of all streams (DeepSeek-V4); or around each
+ * layer coefficients that a router makes of the stream that the layer works on (AltUp, Gemma 3n). */
+enum dse_stream_mixing { DSE_HYPER_CONNECTIONS, DSE_ALTUP };
+
+struct dse_llm_residual {
+    int64_t residual_streams; /* 0: one, without what mixes them */
+    int32_t stream_mixing;    /* enum dse_stream_mixing */
+    int64_t residual_rank;    /* of two matrices beside attention, on its input (LAuReL, Gemma 3n); 0: there are none */
+};
 
 /* A decoder-only LLM. Row table: dse_llm_fields. */
 /* Weights that checkpoints give formats of their own. */
@@ -193,7 +204,7 @@ struct dse_llm {
         };
     };
     struct dse_llm_layer_inputs inputs;
-    int64_t residual_streams; /* that hyper-connections mix before and behind each sublayer; 0: one, without them */
+    struct dse_llm_residual residual;
     int64_t vocab;
     int64_t embedding_tables;      /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
     int64_t max_context;           /* longest context it was trained or extended for */
@@ -203,6 +214,7 @@ struct dse_llm {
     struct dse_pattern layer_kinds;             /* index into kinds; n = 0: kinds are made of the two above */
     struct dse_layer_kind kinds[DSE_LAYER_KINDS_MAX];
     size_t n_kinds;
+    int64_t idle[DSE_WEIGHT_CLASSES]; /* made by dse_llm_resolve: weights that memory holds and no step uses */
 };
 extern const struct dse_param dse_llm_fields[];
 /* The kind that layer i (from 0) is of, of a resolved LLM. */

@@ -146,9 +146,14 @@ enum dse_op_role {
     /* The rest. */
     DSE_ROLE_ELEMENTWISE,      /* norms, rotary embedding, residuals, activation functions of all layers */
     DSE_ROLE_HYPER_CONNECTION, /* how streams of the residual are mixed */
-    DSE_ROLE_LAYER_INPUTS,     /* the embedding to the inputs that all layers have of their own */
-    DSE_ROLE_LAYER_INPUT_IN,   /* of a layer: its output to the width of its input */
-    DSE_ROLE_LAYER_INPUT_OUT,  /* and back */
+    DSE_ROLE_STREAM_ROUTER,    /* AltUp: coefficients of the streams, of what goes into a layer and of what comes out of it */
+    DSE_ROLE_STREAM_IN,
+    DSE_ROLE_STREAM_OUT, /* AltUp: the embedding to the other streams, and these back behind the last layer */
+    DSE_ROLE_RESIDUAL_DOWN,
+    DSE_ROLE_RESIDUAL_UP,     /* a low rank beside attention, and back */
+    DSE_ROLE_LAYER_INPUTS,    /* the embedding to the inputs that all layers have of their own */
+    DSE_ROLE_LAYER_INPUT_IN,  /* of a layer: its output to the width of its input */
+    DSE_ROLE_LAYER_INPUT_OUT, /* and back */
     DSE_ROLE_OUTPUT_HEAD,
     DSE_ROLE_HEAD_LAYER, /* of heads that draft: the hidden layer before their output head */
     DSE_ROLE_JOIN,       /* of a layer that drafts: the last hidden state and the new token become one input */

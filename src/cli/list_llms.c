@@ -211,10 +211,19 @@ static void put_kinds(struct output *o, const struct dse_llm *llm)
 static const struct {
     const char *name;
     size_t offset;
-} counts[] = {COUNT(params),         COUNT(params_active),  COUNT(params_active_with_input),
-              COUNT(params_tables),  COUNT(params_routed),  COUNT(params_small),
-              COUNT(linear_macs),    COUNT(kv_elements),    COUNT(kv_window_elements),
-              COUNT(index_elements), COUNT(state_elements), COUNT(conv_state_elements)};
+} counts[] = {COUNT(params),
+              COUNT(params_active),
+              COUNT(params_active_with_input),
+              COUNT(params_tables),
+              COUNT(params_routed),
+              COUNT(params_idle),
+              COUNT(params_small),
+              COUNT(linear_macs),
+              COUNT(kv_elements),
+              COUNT(kv_window_elements),
+              COUNT(index_elements),
+              COUNT(state_elements),
+              COUNT(conv_state_elements)};
 enum { COUNTS = sizeof counts / sizeof *counts };
 
 static void put_all_counts(struct output *o, const struct dse_llm *llm)

@@ -37,6 +37,8 @@ static const struct module {
     {"embed_tokens", 1 << DSE_WEIGHTS_TABLES},
     {"embed", 1 << DSE_WEIGHTS_TABLES},
     {"wte", 1 << DSE_WEIGHTS_TABLES},
+    {"altup", 1 << DSE_WEIGHTS_OTHER},
+    {"laurel", 1 << DSE_WEIGHTS_OTHER},
     {"shared_expert_gate", 1 << DSE_WEIGHTS_ROUTER},
     {"router", 1 << DSE_WEIGHTS_ROUTER},
     {"ffn_gate_inp", 1 << DSE_WEIGHTS_ROUTER},

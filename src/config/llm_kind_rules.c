@@ -234,10 +234,10 @@ void llm_fill_step3(struct llm_config *c, struct dse_llm *m)
 
 /* ---- Gemma ------------------------------------------------------------------------------------------------------------------ */
 
-static void take_layer_inputs(struct llm_config *c, struct dse_llm *m)
+void llm_take_layer_inputs(struct llm_config *c, struct dse_llm *m, int64_t rows)
 {
     m->inputs.layer_input = config_whole_or_none(c, "hidden_size_per_layer_input", 256);
-    m->inputs.layer_input_vocab = m->inputs.layer_input > 0 ? config_whole_or(c, "vocab_size_per_layer_input", m->vocab) : 0;
+    m->inputs.layer_input_vocab = m->inputs.layer_input > 0 ? config_whole_or(c, "vocab_size_per_layer_input", rows) : 0;
     config_whole_if(c, "vocab_size_per_layer_input");
 }
 
@@ -268,7 +268,7 @@ void llm_fill_gemma4(struct llm_config *c, struct dse_llm *m)
     m->details.norms = 2;
     m->details.qk_norm = DSE_QK_NORM_HEAD;
     m->attention_window = config_whole_or(c, "sliding_window", 512);
-    take_layer_inputs(c, m);
+    llm_take_layer_inputs(c, m, m->vocab);
     const int64_t shared = config_whole_if(c, "num_kv_shared_layers");
     const bool wide = config_flag(c, "use_double_wide_mlp", false), experts = config_flag(c, "enable_moe_block", false);
     if (experts) take_gemma_experts(c, m);
@@ -343,7 +343,7 @@ void llm_fill_deepseek_v4(struct llm_config *c, struct dse_llm *m)
     m->latent.q_rank = config_whole(c, "q_lora_rank");
     m->compression = (struct dse_llm_compression){.output_groups = config_whole_or(c, "o_groups", 8),
                                                   .output_rank = config_whole_or(c, "o_lora_rank", 1024)};
-    m->residual_streams = config_whole_or(c, "hc_mult", 4);
+    m->residual.residual_streams = config_whole_or(c, "hc_mult", 4);
     llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
     m->moe.shared_ffn = config_whole_or(c, "n_shared_experts", 1) * m->moe.expert_ffn;
     m->moe.router_bias = 1;

@@ -172,6 +172,41 @@ static int64_t whole_of(struct llm_config *c, const char *key, int64_t layer, in
     return value;
 }
 
+static const char sharing_key[] = "num_kv_shared_layers";
+enum { GEMMA_SHARING = 15 };
+
+/* Gemma 3n: the last layers have the keys and values of one before them, and matrices for keys and values all the same. */
+static bool read_gemma_layer(struct llm_config *c, struct dse_llm *m, int64_t layer, struct llm_variant *ret)
+{
+    static const char *const names[2][2] = {{"full", "full-shared"}, {"window", "window-shared"}};
+    const int64_t sharing = config_has(c, sharing_key) ? config_whole(c, sharing_key) : GEMMA_SHARING;
+    const bool shared = layer >= m->layers - sharing && m->layers > sharing;
+    ret->attention = m->attention.at[layer % m->attention.n];
+    ret->shape.ffn = whole_of(c, "intermediate_size", layer, m->ffn);
+    ret->shape.cache.shares_cache = ret->shape.cache.idle_keys = shared;
+    if (ret->shape.ffn == m->ffn) ret->name = names[ret->attention == DSE_WINDOW][shared];
+    return c->ok;
+}
+
+void llm_fill_gemma3n(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    llm_take_biases(c, m, false);
+    m->ffn = config_has(c, "intermediate_size") && !config_is_number(c, "intermediate_size")
+                 ? whole_of(c, "intermediate_size", 0, 0)
+                 : llm_ffn(c);
+    m->details.norms = 2;
+    m->details.qk_norm = DSE_QK_NORM_HEAD;
+    m->attention_window = config_whole_or(c, "sliding_window", 512);
+    m->residual = (struct dse_llm_residual){.residual_streams = config_whole_or(c, "altup_num_inputs", 4),
+                                            .stream_mixing = DSE_ALTUP,
+                                            .residual_rank = config_whole_or(c, "laurel_rank", 64)};
+    llm_take_layer_inputs(c, m, 262144);
+    config_whole_or(c, sharing_key, GEMMA_SHARING);
+    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, 5, DSE_WINDOW, DSE_FULL);
+    if (c->ok) make_layers(c, m, "intermediate_size", read_gemma_layer);
+}
+
 static bool read_hunyuan_layer(struct llm_config *c, struct dse_llm *m, int64_t layer, struct llm_variant *ret)
 {
     struct dse_llm_experts *e = &ret->shape.moe;

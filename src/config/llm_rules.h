@@ -11,6 +11,8 @@ void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise);
 void llm_take_network_biases(struct llm_config *c, const char *key);
 /* Make a list of layers the shortest that repeats to the same. */
 void llm_shorten(struct dse_pattern *p);
+/* Inputs that layers have of their own (Gemma 3n and 4), of a table with so many rows where the file says nothing. */
+void llm_take_layer_inputs(struct llm_config *c, struct dse_llm *m, int64_t rows);
 /* The width of a dense network: intermediate_size. */
 int64_t llm_ffn(struct llm_config *c);
 /* sliding_window, of all layers, where there is one that is shorter than the longest context; `otherwise` where the file says
@@ -80,6 +82,7 @@ void llm_fill_hy3(struct llm_config *c, struct dse_llm *m);
 
 /* A shape a layer (llm_layer_rules.c). */
 void llm_fill_nemotron_nas(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gemma3n(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gpt_oss_puzzle(struct llm_config *c, struct dse_llm *m);
 /* Experts of each layer: of Nemotron-H's block_configs, once attention and feed_forward are known; of Hunyuan's lists. */
 void llm_make_nemotron_blocks(struct llm_config *c, struct dse_llm *m);

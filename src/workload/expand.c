@@ -86,6 +86,23 @@ void expand_elementwise(struct expansion *x, enum dse_op_role role, int64_t repe
     expand_add(x, role, repeat, m, 1, n)->ops = ops;
 }
 
+static int64_t all_layers(const struct expansion *x)
+{
+    int64_t layers = 0;
+    for (size_t i = 0; i < x->llm->n_kinds; i++) layers += x->layers[i];
+    return layers;
+}
+
+/* Of a token in a layer: AltUp predicts each stream of all of them, asks its router again and corrects each by what the layer has
+ * changed, with a norm before each choice of coefficients; a low rank beside attention has a norm and is added. */
+static double residual_scalars(const struct dse_llm *llm)
+{
+    const double streams = (double)llm->residual.residual_streams, hidden = (double)llm->hidden;
+    const bool altup = streams > 0 && llm->residual.stream_mixing == DSE_ALTUP;
+    return (altup ? DSE_OPS_PER_MAC * streams * (streams + 2) * hidden + 2 * OPS_NORM * hidden : 0) +
+           (llm->residual.residual_rank > 0 ? (OPS_NORM + OPS_RESIDUAL) * hidden : 0);
+}
+
 /* Norms, rotary embedding, residuals, activation functions and gates of all layers. */
 static void add_scalars(struct expansion *x)
 {
@@ -102,6 +119,7 @@ static void add_scalars(struct expansion *x)
         scalars += (double)layers * (expand_mixer_scalars(x, k) + sublayers * (norms * OPS_NORM + OPS_RESIDUAL) * hidden +
                                      expand_network_scalars(x, k));
     }
+    scalars += (double)all * residual_scalars(x->llm);
     expand_elementwise(x, DSE_ROLE_ELEMENTWISE, all, x->rows, x->llm->hidden, (double)x->rows * scalars);
 }
 
@@ -114,9 +132,7 @@ static void add_head(struct expansion *x)
 /* The inputs that layers have of their own. Every chip of a tensor group makes a share of their width. */
 static void add_layer_inputs(struct expansion *x)
 {
-    const int64_t hidden = x->llm->hidden, width = expand_share(x->llm->inputs.layer_input, x->tensor);
-    int64_t layers = 0;
-    for (size_t i = 0; i < x->llm->n_kinds; i++) layers += x->layers[i];
+    const int64_t hidden = x->llm->hidden, width = expand_share(x->llm->inputs.layer_input, x->tensor), layers = all_layers(x);
     if (width == 0) return;
     expand_linear(x, DSE_ROLE_LAYER_INPUTS, x->times, x->rows, hidden, x->one_layer ? width : layers / x->times * width);
     expand_linear(x, DSE_ROLE_LAYER_INPUT_IN, layers, x->rows, hidden, width);
@@ -126,12 +142,29 @@ static void add_layer_inputs(struct expansion *x)
 /* What mixes the streams of the residual, before and behind each sublayer, and makes one of them at the end. */
 static void add_hyper_connections(struct expansion *x)
 {
-    const int64_t streams = x->llm->residual_streams, width = streams * x->llm->hidden;
-    int64_t layers = 0;
-    for (size_t i = 0; i < x->llm->n_kinds; i++) layers += x->layers[i];
-    if (streams == 0) return;
-    expand_linear(x, DSE_ROLE_HYPER_CONNECTION, 2 * layers, x->rows, width, llm_mixing(streams));
+    const int64_t streams = x->llm->residual.residual_streams, width = streams * x->llm->hidden;
+    expand_linear(x, DSE_ROLE_HYPER_CONNECTION, 2 * all_layers(x), x->rows, width, llm_mixing(streams));
     expand_linear(x, DSE_ROLE_HYPER_CONNECTION, x->times, x->rows, width, streams);
+}
+
+/* AltUp: other streams are made of the embedding and joined at the end. */
+static void add_altup(struct expansion *x)
+{
+    const int64_t hidden = x->llm->hidden, others = x->llm->residual.residual_streams - 1;
+    expand_linear(x, DSE_ROLE_STREAM_IN, x->times * others, x->rows, hidden, hidden);
+    expand_linear(x, DSE_ROLE_STREAM_ROUTER, all_layers(x), x->rows, hidden, x->llm->residual.residual_streams);
+    expand_linear(x, DSE_ROLE_STREAM_OUT, x->times * others, x->rows, hidden, hidden);
+}
+
+/* Streams of the residual, and the low rank beside attention. */
+static void add_residuals(struct expansion *x)
+{
+    const int64_t hidden = x->llm->hidden, rank = x->llm->residual.residual_rank;
+    if (x->llm->residual.residual_streams > 0 && x->llm->residual.stream_mixing == DSE_HYPER_CONNECTIONS) add_hyper_connections(x);
+    if (x->llm->residual.residual_streams > 0 && x->llm->residual.stream_mixing == DSE_ALTUP) add_altup(x);
+    if (rank == 0) return;
+    expand_linear(x, DSE_ROLE_RESIDUAL_DOWN, all_layers(x), x->rows, hidden, rank);
+    expand_linear(x, DSE_ROLE_RESIDUAL_UP, all_layers(x), x->rows, rank, hidden);
 }
 
 static void expand_stack(struct expansion *x)
@@ -140,7 +173,7 @@ static void expand_stack(struct expansion *x)
     expand_mixers(x);
     expand_networks(x);
     add_layer_inputs(x);
-    add_hyper_connections(x);
+    add_residuals(x);
     add_scalars(x);
     add_head(x);
     expand_collectives(x);

@@ -23,6 +23,8 @@ static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const output_gates[] = {[DSE_NO_GATE] = "no", [DSE_GATE_ELEMENT] = "yes", [DSE_GATE_HEAD] = "head", NULL};
 static const char *const qk_norms[] = {[DSE_QK_NO_NORM] = "none", [DSE_QK_NORM_HEAD] = "head", [DSE_QK_NORM_FULL] = "full", NULL};
 
+static const char *const stream_mixings[] = {[DSE_HYPER_CONNECTIONS] = "hyper-connections", [DSE_ALTUP] = "altup", NULL};
+
 enum { WIDTH_MAX = 1048576, HEADS_MAX = 4096 };
 
 static const struct dse_param details[] = {
@@ -68,6 +70,8 @@ static const struct dse_param latent[] = {
 static const struct dse_param cache[] = {
     DSE_PARAM_ENUM(struct dse_layer_cache, values_from_keys, no_yes, "values are made of the projected keys, without a matrix", ""),
     DSE_PARAM_ENUM(struct dse_layer_cache, shares_cache, no_yes, "keys and values are those of a layer before it", ""),
+    DSE_PARAM_ENUM(struct dse_layer_cache, idle_keys, no_yes, "where they are: its own matrices for them are held, and not used",
+                   ""),
     DSE_PARAM_END,
 };
 
@@ -116,6 +120,13 @@ static const struct dse_param inputs[] = {
     DSE_PARAM_END,
 };
 
+static const struct dse_param residual[] = {
+    DSE_PARAM_I64(struct dse_llm_residual, residual_streams, 2, 64, "streams of the residual", ""),
+    DSE_PARAM_ENUM(struct dse_llm_residual, stream_mixing, stream_mixings, "what mixes them", ""),
+    DSE_PARAM_I64(struct dse_llm_residual, residual_rank, 1, WIDTH_MAX, "rank of two matrices beside attention (LAuReL)", ""),
+    DSE_PARAM_END,
+};
+
 static const struct dse_param shape[] = {
     DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, heads, 1, HEADS_MAX, "query heads", ""),
     DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, kv_heads, 1, HEADS_MAX,
@@ -139,7 +150,7 @@ const struct dse_param dse_llm_fields[] = {
     DSE_PARAM_I64(struct dse_llm, hidden, 1, 262144, "width of the residual stream", ""),
     DSE_EMBED(struct dse_llm, shape, struct dse_layer_shape, shape),
     DSE_EMBED_OPTIONAL(struct dse_llm, inputs, struct dse_llm_layer_inputs, inputs),
-    DSE_PARAM_I64_OPTIONAL(struct dse_llm, residual_streams, 2, 64, "streams of the residual that hyper-connections mix", ""),
+    DSE_EMBED_OPTIONAL(struct dse_llm, residual, struct dse_llm_residual, residual),
     DSE_PARAM_I64(struct dse_llm, vocab, 1, 4194304, "rows of the embedding table", ""),
     DSE_PARAM_I64(struct dse_llm, embedding_tables, 1, 2, "embedding tables; 1: the output head is the input embedding", ""),
     DSE_PARAM_I64(struct dse_llm, max_context, 1, 16777216, "longest context it was trained or extended for", ""),
@@ -248,6 +259,7 @@ static const char *check_heads(const struct dse_layer_shape *s)
     if (s->kv_heads > s->heads) return "kv_heads is greater than heads";
     if (s->heads % s->kv_heads != 0) return "heads is not a multiple of kv_heads";
     if (s->cache.values_from_keys && llm_value_dim(s) != s->head_dim) return "values_from_keys needs values as wide as keys";
+    if (s->cache.idle_keys && !s->cache.shares_cache) return "idle_keys needs shares_cache";
     return NULL;
 }
 
@@ -497,9 +509,22 @@ static void find_same(struct dse_llm *llm)
     }
 }
 
+static const char *check_residual(const struct dse_llm *llm)
+{
+    return llm->residual.stream_mixing == DSE_ALTUP && llm->residual.residual_streams == 0 ? "stream_mixing needs residual_streams"
+                                                                                           : NULL;
+}
+
+static void find_idle(struct dse_llm *llm)
+{
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    memcpy(llm->idle, n.idle, sizeof llm->idle);
+}
+
 const char *dse_llm_resolve(struct dse_llm *llm)
 {
-    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches};
+    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches, check_residual};
     const char *why = check_cover(llm, "attention", &llm->attention);
     if (!why) why = check_cover(llm, "feed_forward", &llm->feed_forward);
     if (!why) why = check_cover(llm, "layer_kinds", &llm->layer_kinds);
@@ -509,6 +534,7 @@ const char *dse_llm_resolve(struct dse_llm *llm)
     for (size_t i = 0; !why && i < sizeof checks / sizeof *checks; i++) why = checks[i](llm);
     for (size_t i = 0; !why && i < llm->n_kinds; i++) why = check_kind(&llm->kinds[i]);
     find_same(llm);
+    if (!why) find_idle(llm);
     if (!why && !expand_fits(llm)) why = "its layers are of too many kinds for a list of operators (layer_kinds)";
     return why ? why : check_formats(llm);
 }
@@ -551,7 +577,7 @@ bool dse_llm_is_plain(const struct dse_llm *llm)
     const struct dse_layer_kind *k = &llm->kinds[0];
     return llm->n_kinds == 1 && llm->layer_kinds.n == 0 && k->attention == DSE_FULL && k->feed_forward == DSE_FFN_DENSE &&
            !llm->details.output_gate && !llm->cache.values_from_keys && llm->inputs.layer_input == 0 &&
-           llm->residual_streams == 0 && llm_value_dim(&llm->shape) == llm->head_dim;
+           llm->residual.residual_streams == 0 && llm->residual.residual_rank == 0 && llm_value_dim(&llm->shape) == llm->head_dim;
 }
 
 bool dse_llm_has_one_cache(const struct dse_llm *llm)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* What one sublayer has: matrices by class, what is no matrix, and of that what belongs to routed experts; of the routed experts'
- * matrices and of the rest what a token uses. */
+ * matrices and of the rest what a token uses; of all that what no token uses. */
 struct part {
-    int64_t matrices[DSE_WEIGHT_CLASSES], small, routed_small, used, used_small;
+    int64_t matrices[DSE_WEIGHT_CLASSES], small, routed_small, used, used_small, idle[DSE_WEIGHT_CLASSES], idle_small;
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -28,12 +28,15 @@ static struct part attention(const struct dse_llm *llm, const struct dse_layer_s
 {
     const struct dse_llm_details *d = &s->details;
     const int64_t q = s->heads * s->head_dim, made = made_columns(s), keys = made > 0 ? s->kv_heads * s->head_dim : 0;
+    const int64_t idle = s->cache.idle_keys ? s->kv_heads * (s->head_dim + llm_value_dim(s)) : 0;
     struct part p = {.matrices[DSE_WEIGHTS_ATTENTION] =
-                         llm->hidden * (q + llm_gate(s, s->heads) + made) + s->heads * llm_value_dim(s) * llm->hidden};
+                         llm->hidden * (q + llm_gate(s, s->heads) + made + idle) + s->heads * llm_value_dim(s) * llm->hidden,
+                     .idle[DSE_WEIGHTS_ATTENTION] = llm->hidden * idle};
     if (d->qkv_bias) p.small += q + made;
     if (d->output_bias) p.small += llm->hidden;
     if (d->attention_sinks) p.small += s->heads;
-    if (d->qk_norm == DSE_QK_NORM_HEAD) p.small += made > 0 ? 2 * s->head_dim : s->head_dim;
+    if (d->qk_norm == DSE_QK_NORM_HEAD) p.small += made + idle > 0 ? 2 * s->head_dim : s->head_dim;
+    if (d->qk_norm == DSE_QK_NORM_HEAD && idle > 0) p.idle_small += s->head_dim;
     if (d->qk_norm == DSE_QK_NORM_FULL) p.small += q + keys;
     return p;
 }
@@ -250,11 +253,29 @@ static int64_t norm_elements(const struct dse_llm *llm)
 /* Hyper-connections before and behind each sublayer, and what makes one stream of them at the end. */
 static struct part hyper_connections(const struct dse_llm *llm)
 {
-    const int64_t streams = llm->residual_streams, mixing = llm_mixing(streams), sites = 2 * llm->layers;
+    const int64_t streams = llm->residual.residual_streams, mixing = llm_mixing(streams), sites = 2 * llm->layers;
     enum { SCALES = 3 };
-    if (streams == 0) return (struct part){0};
     return (struct part){.matrices[DSE_WEIGHTS_OTHER] = streams * llm->hidden * (sites * mixing + streams),
                          .small = sites * (mixing + SCALES) + streams + 1};
+}
+
+/* AltUp: matrices to the other streams and back; in each layer a router, its norm, a scale, and the coefficients that predict
+ * and correct. */
+static struct part altup(const struct dse_llm *llm)
+{
+    const int64_t streams = llm->residual.residual_streams, h = llm->hidden;
+    return (struct part){.matrices[DSE_WEIGHTS_OTHER] = 2 * (streams - 1) * h * h + llm->layers * h * streams,
+                         .small = llm->layers * (2 * h + streams * streams * (streams + 1))};
+}
+
+/* Streams of the residual, and a low rank beside attention, with a norm. */
+static struct part residuals(const struct dse_llm *llm)
+{
+    const bool one = llm->residual.residual_streams == 0;
+    struct part p = one ? (struct part){0} : llm->residual.stream_mixing == DSE_ALTUP ? altup(llm) : hyper_connections(llm);
+    p.matrices[DSE_WEIGHTS_OTHER] += llm->layers * 2 * llm->hidden * llm->residual.residual_rank;
+    p.small += llm->residual.residual_rank > 0 ? llm->layers * llm->hidden : 0;
+    return p;
 }
 
 /* Inputs of the layers' own: a projection of the embedding to all of them, and in each layer one into its width and one out. */
@@ -274,7 +295,11 @@ static int64_t table_elements(const struct dse_llm *llm)
 
 static void add_part(struct part *sum, int64_t times, const struct part *p)
 {
-    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) sum->matrices[i] += times * p->matrices[i];
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
+        sum->matrices[i] += times * p->matrices[i];
+        sum->idle[i] += times * p->idle[i];
+    }
+    sum->idle_small += times * p->idle_small;
     sum->small += times * p->small;
     sum->routed_small += times * p->routed_small;
     sum->used += times * p->used;
@@ -305,22 +330,27 @@ static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, 
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
 {
     const int64_t table = llm->vocab * llm->hidden;
-    const struct part mixed = hyper_connections(llm);
+    const struct part streams = residuals(llm);
     struct part sum = layer_inputs(llm);
-    add_part(&sum, 1, &mixed);
+    add_part(&sum, 1, &streams);
     sum.small += norm_elements(llm) * (llm->details.embedding_norm ? 2 : 1) + (llm->details.head_bias ? llm->vocab : 0);
     *ret = (struct dse_llm_counts){.params_tables = table_elements(llm)};
     for (size_t i = 0; i < llm->n_kinds; i++) add_kind(llm, &llm->kinds[i], &sum, ret);
     const int64_t routed = sum.matrices[DSE_WEIGHTS_EXPERTS];
-    int64_t shared = 0; /* by all tokens */
-    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) shared += i == DSE_WEIGHTS_EXPERTS ? 0 : sum.matrices[i];
+    int64_t shared = 0, idle = 0; /* by all tokens, and by none */
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
+        shared += i == DSE_WEIGHTS_EXPERTS ? 0 : sum.matrices[i] - sum.idle[i];
+        idle += sum.idle[i];
+    }
     memcpy(ret->matrices, sum.matrices, sizeof ret->matrices);
+    memcpy(ret->idle, sum.idle, sizeof ret->idle);
     ret->matrices[DSE_WEIGHTS_HEAD] = llm->embedding_tables > 1 ? table : 0;
     ret->matrices[DSE_WEIGHTS_TABLES] = ret->params_tables - ret->matrices[DSE_WEIGHTS_HEAD];
     ret->params_routed = routed + sum.routed_small;
     ret->params_small = sum.small + sum.routed_small;
-    ret->params = ret->params_tables + shared + sum.small + ret->params_routed;
-    ret->params_active = table + shared + sum.small + sum.used + sum.used_small;
+    ret->params_idle = idle + sum.idle_small;
+    ret->params = ret->params_tables + shared + idle + sum.small + ret->params_routed;
+    ret->params_active = table + shared + sum.small - sum.idle_small + sum.used + sum.used_small;
     ret->params_active_with_input = ret->params_active + (llm->embedding_tables - 1) * table;
     ret->linear_macs = table + shared + sum.used;
 }

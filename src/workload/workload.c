@@ -308,6 +308,16 @@ static double other_tables(const struct dse_llm *llm)
            (double)(llm->inputs.layer_input_vocab * llm->layers) * (double)llm->inputs.layer_input;
 }
 
+/* Of weights that no step uses. */
+static double idle_bytes(const struct dse_workload *w)
+{
+    double bytes = 0;
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        if (w->llm->idle[i] > 0)
+            bytes += (double)w->llm->idle[i] * dse_held_bytes(dse_workload_held(w, w->llm, (enum dse_weight_class)i));
+    return bytes;
+}
+
 double dse_workload_plain_weights(const struct dse_workload *w)
 {
     const struct dse_llm *llm = w->llm;
@@ -317,7 +327,8 @@ double dse_workload_plain_weights(const struct dse_workload *w)
                            dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_TABLES))};
     const double network = (double)llm->ffn_matrices * (double)llm->hidden * (double)llm->ffn;
     return (double)llm->layers * ((dse_llm_layer_weights(llm) - network) * each[0] + network * each[1]) +
-           dse_llm_head_weights(llm) * (each[2] + (llm->embedding_tables > 1 ? each[3] : 0)) + other_tables(llm) * each[3];
+           dse_llm_head_weights(llm) * (each[2] + (llm->embedding_tables > 1 ? each[3] : 0)) + other_tables(llm) * each[3] +
+           idle_bytes(w);
 }
 
 /* The first stage of a pipeline has the embedding, the last one the output head: what the wider one has more is added. */
@@ -329,7 +340,7 @@ double dse_workload_table_bytes(const struct dse_workload *w)
                  head = dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_HEAD));
     const double more = stages > 1 ? dse_max(0, each - head) : each;
     return (llm->embedding_tables > 1 ? dse_llm_head_weights(llm) * more / tensor : 0) +
-           other_tables(llm) * each / (tensor * stages);
+           (other_tables(llm) * each + idle_bytes(w)) / (tensor * stages);
 }
 
 double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list)

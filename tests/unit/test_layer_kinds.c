@@ -173,6 +173,50 @@ static void caches__that_are_shared_are_kept_once_and_read_by_all(void **state)
     assert_true(written == 2. * 2 * (OWN_FULL * FULL + OWN_WINDOWS * NARROW));
 }
 
+/* Gemma 3n: AltUp's four streams, a low rank beside attention, inputs of each layer, caches of the last layers shared. */
+static void counts__of_gemma_3n_are_those_by_hand(void **state)
+{
+    (void)state;
+    enum { H = 2048, HEAD = 256, HEADS = 8, KV = 2, WIDTH = 256, RANK = 64, STREAMS = 4, VOCAB = 262400, ROWS = 262144 };
+    static const struct {
+        const char *name;
+        int64_t layers, ffn, shared;
+        double published; /* llama-bench, in billions */
+    } llms[] = {{"gemma3n-e2b", 30, 8192, 10, 4.46}, {"gemma3n-e4b", 35, 16384, 15, 6.87}};
+    for (size_t i = 0; i < sizeof llms / sizeof *llms; i++) {
+        const struct dse_llm *m = find(llms[i].name);
+        const int64_t layers = llms[i].layers, keys = 2 * H * KV * HEAD, small = 2 * HEAD + 4 * H;
+        const int64_t altup = H * STREAMS + STREAMS * STREAMS + STREAMS * STREAMS * STREAMS + 2 * H;
+        const int64_t layer =
+            2 * H * HEADS * HEAD + keys + small + 3 * H * llms[i].ffn + altup + 2 * H * RANK + H + 2 * H * WIDTH + H;
+        const int64_t once = 2 * (STREAMS - 1) * H * H + H * layers * WIDTH + WIDTH + H, table = ROWS * layers * WIDTH;
+        struct dse_llm_counts c;
+        dse_llm_count(m, &c);
+        assert_int_equal(c.params, layers * layer + once + table + VOCAB * H);
+        assert_int_equal((int64_t)((double)c.params / 1e7 + 0.5), (int64_t)(llms[i].published * 100 + 0.5));
+        assert_int_equal(c.params_idle, llms[i].shared * (keys + HEAD));
+        assert_int_equal(c.params_active, c.params - table - c.params_idle);
+        assert_int_equal(c.kv_elements + c.kv_window_elements, (layers - llms[i].shared) * 2 * KV * HEAD);
+        double macs, held;
+        sum_operators(m, 1, &macs, &held);
+        assert_true(macs == (double)c.linear_macs);
+    }
+}
+
+/* The widths of networks may be a list. */
+static void configurations__of_gemma_3n_are_the_catalog_s(void **state)
+{
+    (void)state;
+    struct dse_llm m;
+    struct llm_said said;
+    struct dse_llm_counts ours, theirs;
+    import(DSE_SOURCE_DATA "/tests/data/llms/cases/gemma3n_e4b.json", &m, &said);
+    dse_llm_count(&m, &ours);
+    dse_llm_count(find("gemma3n-e4b"), &theirs);
+    assert_memory_equal(&ours, &theirs, sizeof ours);
+    llm_said_release(&said);
+}
+
 /* Attention and a recurrence take one input: it is normed once, and both give of it. */
 static void mixers__side_by_side_are_both_computed(void **state)
 {
@@ -248,6 +292,8 @@ int main(void)
         cmocka_unit_test(experts__of_unequal_numbers_are_those_by_hand),
         cmocka_unit_test(experts__of_blocks_are_those_by_hand),
         cmocka_unit_test(caches__that_are_shared_are_kept_once_and_read_by_all),
+        cmocka_unit_test(counts__of_gemma_3n_are_those_by_hand),
+        cmocka_unit_test(configurations__of_gemma_3n_are_the_catalog_s),
         cmocka_unit_test(mixers__side_by_side_are_both_computed),
         cmocka_unit_test(kinds__are_the_same_through_a_file),
         cmocka_unit_test(kinds__follow_the_llm),
