@@ -142,13 +142,18 @@ struct dse_layer_kind {
 enum { DSE_LAYER_KINDS_MAX = 64 };
 extern const struct dse_param dse_layer_kind_fields[];
 
-/* What mixes several streams of the residual: before and behind each sublayer a matrix of all streams (DeepSeek-V4); or around each
- * layer coefficients that a router makes of the stream that the layer works on (AltUp, Gemma 3n). */
-enum dse_stream_mixing { DSE_HYPER_CONNECTIONS, DSE_ALTUP };
+/* Of an LLM that also sees: what decoding a text alone holds and does not use (Llama 3.2 Vision). */
+struct dse_llm_seeing {
+    int64_t
+        cross_layers;   /* of cross attention to images, as wide as the others, which a text alone skips; in none of its numbers */
+    int64_t input_rows; /* of the input embedding beside `vocab` */
+};
 
+/* Several streams of the residual: before and behind each sublayer a matrix of all streams mixes them (DeepSeek-V4); or around each
+ * layer coefficients that a router makes of the stream that the layer works on (AltUp, Gemma 3n). */
 struct dse_llm_residual {
     int64_t residual_streams; /* 0: one, without what mixes them */
-    int32_t stream_mixing;    /* enum dse_stream_mixing */
+    int32_t altup;            /* no, yes */
     int64_t residual_rank;    /* of two matrices beside attention, on its input (LAuReL, Gemma 3n); 0: there are none */
 };
 
@@ -205,6 +210,7 @@ struct dse_llm {
     };
     struct dse_llm_layer_inputs inputs;
     struct dse_llm_residual residual;
+    struct dse_llm_seeing seeing;
     int64_t vocab;
     int64_t embedding_tables;      /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
     int64_t max_context;           /* longest context it was trained or extended for */

@@ -199,7 +199,7 @@ void llm_fill_gemma3n(struct llm_config *c, struct dse_llm *m)
     m->details.qk_norm = DSE_QK_NORM_HEAD;
     m->attention_window = config_whole_or(c, "sliding_window", 512);
     m->residual = (struct dse_llm_residual){.residual_streams = config_whole_or(c, "altup_num_inputs", 4),
-                                            .stream_mixing = DSE_ALTUP,
+                                            .altup = 1,
                                             .residual_rank = config_whole_or(c, "laurel_rank", 64)};
     llm_take_layer_inputs(c, m, 262144);
     config_whole_or(c, sharing_key, GEMMA_SHARING);

@@ -216,14 +216,20 @@ void llm_fill_internlm(struct llm_config *c, struct dse_llm *m)
     if (all) config_cannot(c, "bias", NULL, "bias: biases of the feed-forward network are not counted");
 }
 
-/* Llama 3.2 with images: layers of cross attention are skipped where there is no image, and are no layers here. */
+/* Llama 3.2 with images: layers of cross attention are held, but skipped where there is no image. Eight rows of the input embedding
+ * are of tokens that no output is. */
 void llm_fill_mllama(struct llm_config *c, struct dse_llm *m)
 {
     const int64_t cross = config_list(c, "cross_attention_layers");
     take_dense_llama(c, m);
-    if (cross <= 0) return;
+    m->seeing.input_rows = 8;
+    if (cross > 0 && cross >= m->layers)
+        config_error(c, "cross_attention_layers", "cross_attention_layers: as many as there are layers");
+    if (cross <= 0 || !c->ok) return;
     m->layers -= cross;
-    config_note(c, "%lld layers of cross attention are left out: decoding a text without images skips them", (long long)cross);
+    m->seeing.cross_layers = cross;
+    config_note(c, "%lld layers of cross attention are held and not used: decoding a text without images skips them",
+                (long long)cross);
 }
 
 /* Hunyuan: use_cla shares keys and values between so many layers. */

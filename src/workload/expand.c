@@ -98,7 +98,7 @@ static int64_t all_layers(const struct expansion *x)
 static double residual_scalars(const struct dse_llm *llm)
 {
     const double streams = (double)llm->residual.residual_streams, hidden = (double)llm->hidden;
-    const bool altup = streams > 0 && llm->residual.stream_mixing == DSE_ALTUP;
+    const bool altup = streams > 0 && llm->residual.altup;
     return (altup ? DSE_OPS_PER_MAC * streams * (streams + 2) * hidden + 2 * OPS_NORM * hidden : 0) +
            (llm->residual.residual_rank > 0 ? (OPS_NORM + OPS_RESIDUAL) * hidden : 0);
 }
@@ -160,8 +160,8 @@ static void add_altup(struct expansion *x)
 static void add_residuals(struct expansion *x)
 {
     const int64_t hidden = x->llm->hidden, rank = x->llm->residual.residual_rank;
-    if (x->llm->residual.residual_streams > 0 && x->llm->residual.stream_mixing == DSE_HYPER_CONNECTIONS) add_hyper_connections(x);
-    if (x->llm->residual.residual_streams > 0 && x->llm->residual.stream_mixing == DSE_ALTUP) add_altup(x);
+    if (x->llm->residual.residual_streams > 0 && !x->llm->residual.altup) add_hyper_connections(x);
+    if (x->llm->residual.residual_streams > 0 && x->llm->residual.altup) add_altup(x);
     if (rank == 0) return;
     expand_linear(x, DSE_ROLE_RESIDUAL_DOWN, all_layers(x), x->rows, hidden, rank);
     expand_linear(x, DSE_ROLE_RESIDUAL_UP, all_layers(x), x->rows, rank, hidden);

@@ -23,8 +23,6 @@ static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const output_gates[] = {[DSE_NO_GATE] = "no", [DSE_GATE_ELEMENT] = "yes", [DSE_GATE_HEAD] = "head", NULL};
 static const char *const qk_norms[] = {[DSE_QK_NO_NORM] = "none", [DSE_QK_NORM_HEAD] = "head", [DSE_QK_NORM_FULL] = "full", NULL};
 
-static const char *const stream_mixings[] = {[DSE_HYPER_CONNECTIONS] = "hyper-connections", [DSE_ALTUP] = "altup", NULL};
-
 enum { WIDTH_MAX = 1048576, HEADS_MAX = 4096 };
 
 static const struct dse_param details[] = {
@@ -122,8 +120,16 @@ static const struct dse_param inputs[] = {
 
 static const struct dse_param residual[] = {
     DSE_PARAM_I64(struct dse_llm_residual, residual_streams, 2, 64, "streams of the residual", ""),
-    DSE_PARAM_ENUM(struct dse_llm_residual, stream_mixing, stream_mixings, "what mixes them", ""),
+    DSE_PARAM_ENUM(struct dse_llm_residual, altup, no_yes, "AltUp mixes them, not hyper-connections", ""),
     DSE_PARAM_I64(struct dse_llm_residual, residual_rank, 1, WIDTH_MAX, "rank of two matrices beside attention (LAuReL)", ""),
+    DSE_PARAM_END,
+};
+
+static const struct dse_param seeing[] = {
+    DSE_PARAM_I64(struct dse_llm_seeing, cross_layers, 1, DSE_PATTERN_MAX,
+                  "layers of cross attention beside `layers`, which decoding a text without images skips", ""),
+    DSE_PARAM_I64(struct dse_llm_seeing, input_rows, 1, 65536, "rows of the input embedding that the output head does not have",
+                  ""),
     DSE_PARAM_END,
 };
 
@@ -151,6 +157,7 @@ const struct dse_param dse_llm_fields[] = {
     DSE_EMBED(struct dse_llm, shape, struct dse_layer_shape, shape),
     DSE_EMBED_OPTIONAL(struct dse_llm, inputs, struct dse_llm_layer_inputs, inputs),
     DSE_EMBED_OPTIONAL(struct dse_llm, residual, struct dse_llm_residual, residual),
+    DSE_EMBED_OPTIONAL(struct dse_llm, seeing, struct dse_llm_seeing, seeing),
     DSE_PARAM_I64(struct dse_llm, vocab, 1, 4194304, "rows of the embedding table", ""),
     DSE_PARAM_I64(struct dse_llm, embedding_tables, 1, 2, "embedding tables; 1: the output head is the input embedding", ""),
     DSE_PARAM_I64(struct dse_llm, max_context, 1, 16777216, "longest context it was trained or extended for", ""),
@@ -511,8 +518,14 @@ static void find_same(struct dse_llm *llm)
 
 static const char *check_residual(const struct dse_llm *llm)
 {
-    return llm->residual.stream_mixing == DSE_ALTUP && llm->residual.residual_streams == 0 ? "stream_mixing needs residual_streams"
-                                                                                           : NULL;
+    return llm->residual.altup && llm->residual.residual_streams == 0 ? "altup needs residual_streams" : NULL;
+}
+
+/* Layers of cross attention have the LLM's heads, and a dense network. */
+static const char *check_seeing(const struct dse_llm *llm)
+{
+    const char *why = llm->seeing.cross_layers > 0 ? check_heads(&llm->shape) : NULL;
+    return why || llm->seeing.cross_layers == 0 || llm->ffn > 0 ? why : "cross_layers need ffn";
 }
 
 static void find_idle(struct dse_llm *llm)
@@ -524,7 +537,8 @@ static void find_idle(struct dse_llm *llm)
 
 const char *dse_llm_resolve(struct dse_llm *llm)
 {
-    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches, check_residual};
+    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches, check_residual,
+                                                                    check_seeing};
     const char *why = check_cover(llm, "attention", &llm->attention);
     if (!why) why = check_cover(llm, "feed_forward", &llm->feed_forward);
     if (!why) why = check_cover(llm, "layer_kinds", &llm->layer_kinds);

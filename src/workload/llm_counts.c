@@ -272,10 +272,26 @@ static struct part altup(const struct dse_llm *llm)
 static struct part residuals(const struct dse_llm *llm)
 {
     const bool one = llm->residual.residual_streams == 0;
-    struct part p = one ? (struct part){0} : llm->residual.stream_mixing == DSE_ALTUP ? altup(llm) : hyper_connections(llm);
+    struct part p = one ? (struct part){0} : llm->residual.altup ? altup(llm) : hyper_connections(llm);
     p.matrices[DSE_WEIGHTS_OTHER] += llm->layers * 2 * llm->hidden * llm->residual.residual_rank;
     p.small += llm->residual.residual_rank > 0 ? llm->layers * llm->hidden : 0;
     return p;
+}
+
+static void add_part(struct part *sum, int64_t times, const struct part *p);
+
+/* Layers of cross attention to images, which a text alone skips: norms of queries and keys by head, and a gate of each sublayer. */
+static struct part cross_layers(const struct dse_llm *llm)
+{
+    enum { SUBLAYERS = 2 };
+    struct dse_layer_shape s = llm->shape;
+    struct part sum = {.small = llm->seeing.cross_layers * SUBLAYERS * (norm_elements(llm) + 1)};
+    s.details.qk_norm = DSE_QK_NORM_HEAD;
+    const struct part parts[] = {attention(llm, &s), network_part(llm, &s, DSE_FFN_DENSE)};
+    for (int i = 0; i < SUBLAYERS; i++) add_part(&sum, llm->seeing.cross_layers, &parts[i]);
+    memcpy(sum.idle, sum.matrices, sizeof sum.idle);
+    sum.idle_small = sum.small;
+    return sum;
 }
 
 /* Inputs of the layers' own: a projection of the embedding to all of them, and in each layer one into its width and one out. */
@@ -289,7 +305,7 @@ static struct part layer_inputs(const struct dse_llm *llm)
 
 static int64_t table_elements(const struct dse_llm *llm)
 {
-    return llm->embedding_tables * llm->vocab * llm->hidden + llm->details.positions * llm->hidden +
+    return llm->embedding_tables * llm->vocab * llm->hidden + (llm->details.positions + llm->seeing.input_rows) * llm->hidden +
            llm->inputs.layer_input_vocab * llm->layers * llm->inputs.layer_input;
 }
 
@@ -330,9 +346,10 @@ static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, 
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
 {
     const int64_t table = llm->vocab * llm->hidden;
-    const struct part streams = residuals(llm);
+    const struct part streams = residuals(llm), seeing = cross_layers(llm);
     struct part sum = layer_inputs(llm);
     add_part(&sum, 1, &streams);
+    add_part(&sum, 1, &seeing);
     sum.small += norm_elements(llm) * (llm->details.embedding_norm ? 2 : 1) + (llm->details.head_bias ? llm->vocab : 0);
     *ret = (struct dse_llm_counts){.params_tables = table_elements(llm)};
     for (size_t i = 0; i < llm->n_kinds; i++) add_kind(llm, &llm->kinds[i], &sum, ret);

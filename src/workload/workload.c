@@ -301,10 +301,10 @@ static double kept_bytes(const struct dse_oplist *list, double drafted)
     return bytes;
 }
 
-/* Of tables beside the embedding: learned positions, and the inputs that layers have of their own. */
+/* Of tables beside the embedding: learned positions, rows for images, and the inputs that layers have of their own. */
 static double other_tables(const struct dse_llm *llm)
 {
-    return (double)(llm->details.positions * llm->hidden) +
+    return (double)((llm->details.positions + llm->seeing.input_rows) * llm->hidden) +
            (double)(llm->inputs.layer_input_vocab * llm->layers) * (double)llm->inputs.layer_input;
 }
 

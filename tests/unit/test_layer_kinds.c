@@ -217,6 +217,32 @@ static void configurations__of_gemma_3n_are_the_catalog_s(void **state)
     llm_said_release(&said);
 }
 
+/* Llama 3.2 Vision 11B: eight of 40 layers are of cross attention. Its repository has 10,670,220,835 weights; what sees has
+ * 863,567,379 of them, and the matrix behind it 31,461,376. */
+static void layers__of_cross_attention_are_held_and_not_used(void **state)
+{
+    (void)state;
+    enum { H = 4096, KV = 8 * 128, FFN = 14336, VOCAB = 128256, HEAD = 128, SELF = 32, CROSS = 8, ROWS = 8 };
+    const int64_t all = 10670220835, seeing = 863567379 + 31461376;
+    struct dse_llm m;
+    struct llm_said said;
+    struct dse_llm_counts c, llama;
+    import(DSE_SOURCE_DATA "/tests/data/llms/cases/cross_attention.json", &m, &said);
+    dse_llm_count(&m, &c);
+    dse_llm_count(find("llama3.1-8b"), &llama);
+    const int64_t layer = 2 * H * H + 2 * H * KV + 3 * H * FFN, cross = layer + 2 * H + 2 * HEAD + 2;
+    assert_int_equal(c.params, SELF * (layer + 2 * H) + CROSS * cross + (2 * VOCAB + ROWS) * H + H);
+    assert_int_equal(c.params, all - seeing);
+    assert_int_equal(c.params_idle, CROSS * cross);
+    assert_int_equal(c.params_active, llama.params_active); /* a text is that of Llama 3.1 8B */
+    assert_int_equal(c.linear_macs, llama.linear_macs);
+    struct dse_workload w = {.llm = &m, .batch = 1, .context = 1000, .weight_bits = 16, .kv_bits = 16, .activation_bits = 16};
+    const double with = dse_workload_footprint(&w);
+    w.llm = find("llama3.1-8b");
+    assert_true(with - dse_workload_footprint(&w) == 2. * (double)(CROSS * layer + ROWS * H));
+    llm_said_release(&said);
+}
+
 /* Attention and a recurrence take one input: it is normed once, and both give of it. */
 static void mixers__side_by_side_are_both_computed(void **state)
 {
@@ -294,6 +320,7 @@ int main(void)
         cmocka_unit_test(caches__that_are_shared_are_kept_once_and_read_by_all),
         cmocka_unit_test(counts__of_gemma_3n_are_those_by_hand),
         cmocka_unit_test(configurations__of_gemma_3n_are_the_catalog_s),
+        cmocka_unit_test(layers__of_cross_attention_are_held_and_not_used),
         cmocka_unit_test(mixers__side_by_side_are_both_computed),
         cmocka_unit_test(kinds__are_the_same_through_a_file),
         cmocka_unit_test(kinds__follow_the_llm),
