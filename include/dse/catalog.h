@@ -80,6 +80,7 @@ struct dse_llm_experts {
     int64_t expert_latent;           /* experts work on a projection of this width; 0: on the hidden state */
     int64_t expert_norms;            /* vectors as wide as the hidden state that norm what goes to experts and comes of them */
     int32_t shared_gate, router_bias, expert_bias;
+    int32_t latent_norm; /* of what experts make of expert_latent numbers */
 };
 
 /* Inputs that each layer has of its own, by token (Gemma 3n and 4): a row of a table as wide as all of them, and a projection of
@@ -154,6 +155,7 @@ struct dse_llm_seeing {
 struct dse_llm_residual {
     int64_t residual_streams; /* 0: one, without what mixes them */
     int32_t altup;            /* no, yes */
+    int64_t residual_block;   /* layers whose sums sublayers behind them weigh (attention residuals, Kimi-K3); 0: one sum of all */
     int64_t residual_rank;    /* of two matrices beside attention, on its input (LAuReL, Gemma 3n); 0: there are none */
 };
 

@@ -342,7 +342,7 @@ static const struct architecture architectures[] = {
      {.context = 1048576, .kv_heads = 4, .head_dim = 128},
      KEYS_OF_EXPERTS "num_reward_heads=0 use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks "
                      "mtp_transformer_layers "},
-    {{"kimi_linear"},
+    {{"kimi_linear", "kimi_k3"},
      llm_fill_kimi_linear,
      {.context = 1048576},
      KEYS_OF_LATENT "moe_router_activation_func moe_renormalize mla_use_nope linear_attn_config latent_moe_use_norm "

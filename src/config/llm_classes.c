@@ -163,6 +163,18 @@ static void add_names(const json_t *list, struct named *ret)
     }
 }
 
+/* Kimi delta attention is called as attention is. */
+static void name_delta(const struct dse_llm *llm, struct named *k)
+{
+    bool delta = false;
+    for (size_t i = 0; i < llm->n_kinds; i++) delta = delta || llm->kinds[i].attention == DSE_KDA;
+    if (!delta) return;
+    k->all[DSE_WEIGHTS_RECURRENT] = k->all[DSE_WEIGHTS_RECURRENT] || k->all[DSE_WEIGHTS_ATTENTION];
+    k->partly[DSE_WEIGHTS_RECURRENT] = k->partly[DSE_WEIGHTS_RECURRENT] || k->partly[DSE_WEIGHTS_ATTENTION];
+    for (size_t i = 0; i < DSE_PATTERN_MAX; i++)
+        k->in_layer[DSE_WEIGHTS_RECURRENT][i] = k->in_layer[DSE_WEIGHTS_RECURRENT][i] || k->in_layer[DSE_WEIGHTS_ATTENTION][i];
+}
+
 /* Is every layer named? */
 static bool is_named(const struct dse_llm *llm, enum dse_weight_class class, const struct named *k)
 {
@@ -218,6 +230,8 @@ bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method
     dse_llm_count(llm, &n);
     add_names(llm_exceptions(q), kept);
     add_names(targets, meant);
+    name_delta(llm, kept);
+    name_delta(llm, meant);
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
         const enum dse_weight_class class = (enum dse_weight_class)i;
         const bool is_meant = targets ? is_target(targets, llm, class, meant) : is_usual(method, class);

@@ -93,6 +93,22 @@ static int64_t all_layers(const struct expansion *x)
     return layers;
 }
 
+/* Blocks whose sums a sublayer weighs, as a mean over the layers: those before its own, and its own. */
+static double blocks_weighed(const struct dse_llm *llm)
+{
+    const int64_t block = llm->residual.residual_block, whole = llm->layers / block, rest = llm->layers % block;
+    const int64_t before = block * (whole * (whole - 1) / 2) + rest * whole;
+    return 1 + (double)before / (double)llm->layers;
+}
+
+/* Of a token in a layer, where sublayers weigh sums of blocks: a norm of each, its product with a query, and the weighted sum. */
+static double weighing_scalars(const struct dse_llm *llm)
+{
+    enum { SUBLAYERS = 2 };
+    if (llm->residual.residual_block == 0) return 0;
+    return SUBLAYERS * blocks_weighed(llm) * (OPS_NORM + 2 * DSE_OPS_PER_MAC) * (double)llm->hidden;
+}
+
 /* Of a token in a layer: AltUp predicts each stream of all of them, asks its router again and corrects each by what the layer has
  * changed, with a norm before each choice of coefficients; a low rank beside attention has a norm and is added. */
 static double residual_scalars(const struct dse_llm *llm)
@@ -100,7 +116,7 @@ static double residual_scalars(const struct dse_llm *llm)
     const double streams = (double)llm->residual.residual_streams, hidden = (double)llm->hidden;
     const bool altup = streams > 0 && llm->residual.altup;
     return (altup ? DSE_OPS_PER_MAC * streams * (streams + 2) * hidden + 2 * OPS_NORM * hidden : 0) +
-           (llm->residual.residual_rank > 0 ? (OPS_NORM + OPS_RESIDUAL) * hidden : 0);
+           (llm->residual.residual_rank > 0 ? (OPS_NORM + OPS_RESIDUAL) * hidden : 0) + weighing_scalars(llm);
 }
 
 /* Norms, rotary embedding, residuals, activation functions and gates of all layers. */

@@ -91,6 +91,7 @@ static const struct dse_param experts[] = {
     DSE_PARAM_I64(struct dse_llm_experts, expert_norms, 1, 8, "norms of hidden width around the experts alone", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, shared_gate, no_yes, "the shared experts have a gate", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, router_bias, no_yes, "the router has a bias", ""),
+    DSE_PARAM_ENUM(struct dse_llm_experts, latent_norm, no_yes, "what experts with expert_latent give has a norm", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, expert_bias, no_yes, "the matrices of an expert have biases", ""),
     DSE_PARAM_END,
 };
@@ -121,6 +122,8 @@ static const struct dse_param inputs[] = {
 static const struct dse_param residual[] = {
     DSE_PARAM_I64(struct dse_llm_residual, residual_streams, 2, 64, "streams of the residual", ""),
     DSE_PARAM_ENUM(struct dse_llm_residual, altup, no_yes, "AltUp mixes them, not hyper-connections", ""),
+    DSE_PARAM_I64(struct dse_llm_residual, residual_block, 1, DSE_PATTERN_MAX,
+                  "layers of a block, of which later sublayers weigh the sums (attention residuals)", ""),
     DSE_PARAM_I64(struct dse_llm_residual, residual_rank, 1, WIDTH_MAX, "rank of two matrices beside attention (LAuReL)", ""),
     DSE_PARAM_END,
 };
@@ -591,7 +594,8 @@ bool dse_llm_is_plain(const struct dse_llm *llm)
     const struct dse_layer_kind *k = &llm->kinds[0];
     return llm->n_kinds == 1 && llm->layer_kinds.n == 0 && k->attention == DSE_FULL && k->feed_forward == DSE_FFN_DENSE &&
            !llm->details.output_gate && !llm->cache.values_from_keys && llm->inputs.layer_input == 0 &&
-           llm->residual.residual_streams == 0 && llm->residual.residual_rank == 0 && llm_value_dim(&llm->shape) == llm->head_dim;
+           llm->residual.residual_streams == 0 && llm->residual.residual_rank == 0 && llm->residual.residual_block == 0 &&
+           llm_value_dim(&llm->shape) == llm->head_dim;
 }
 
 bool dse_llm_has_one_cache(const struct dse_llm *llm)

@@ -98,12 +98,14 @@ static struct part delta_rule(const struct dse_llm *llm, const struct dse_llm_st
                          .small = (2 * keys + values) * s->conv_kernel + 2 * s->state_value_heads + s->state_value_dim};
 }
 
-static struct part kda(const struct dse_llm *llm, const struct dse_llm_states *s) /* decays, their bias, convolutions; a norm */
+/* Decays, of heads, or with the full gate of a head's channels (Kimi-K3); their bias, convolutions; a norm. */
+static struct part kda(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
     const int64_t heads = s->state_value_heads, keys = heads * s->state_key_dim, values = heads * s->state_value_dim;
     return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * llm_kda_projected(s, heads) +
                                                             s->state_value_dim * llm_kda_raised(s, heads) + values * llm->hidden,
-                         .small = (2 * keys + values) * s->conv_kernel + heads + keys + s->state_value_dim};
+                         .small = (2 * keys + values) * s->conv_kernel + (s->state_full_gate ? s->state_key_dim : heads) + keys +
+                                  s->state_value_dim};
 }
 
 static struct part lightning(const struct dse_llm *llm, const struct dse_llm_states *s) /* q, k, v and the gate; a norm */
@@ -163,14 +165,14 @@ static struct part network_part(const struct dse_llm *llm, const struct dse_laye
                              .small = s->details.network_bias ? (s->ffn_matrices - 1) * s->ffn + llm->hidden : 0};
     if (feed_forward != DSE_FFN_EXPERTS) return (struct part){0};
     const int64_t biases = llm_expert_biases(llm, s), one = llm_expert_elements(llm, s) - biases;
-    return (struct part){.matrices[DSE_WEIGHTS_ROUTER] = llm->hidden * (e->experts + (e->shared_gate ? 1 : 0)),
-                         .matrices[DSE_WEIGHTS_SHARED] =
-                             s->ffn_matrices * llm->hidden * e->shared_ffn + 2 * llm->hidden * e->expert_latent,
-                         .matrices[DSE_WEIGHTS_EXPERTS] = e->experts * one,
-                         .used = e->experts_active * one,
-                         .used_small = e->experts_active * biases,
-                         .small = (e->router_bias ? e->experts : 0) + e->expert_norms * llm->hidden,
-                         .routed_small = e->experts * biases};
+    return (struct part){
+        .matrices[DSE_WEIGHTS_ROUTER] = llm->hidden * (e->experts + (e->shared_gate ? 1 : 0)),
+        .matrices[DSE_WEIGHTS_SHARED] = s->ffn_matrices * llm->hidden * e->shared_ffn + 2 * llm->hidden * e->expert_latent,
+        .matrices[DSE_WEIGHTS_EXPERTS] = e->experts * one,
+        .used = e->experts_active * one,
+        .used_small = e->experts_active * biases,
+        .small = (e->router_bias ? e->experts : 0) + e->expert_norms * llm->hidden + (e->latent_norm ? e->expert_latent : 0),
+        .routed_small = e->experts * biases};
 }
 
 bool dse_llm_is_latent(enum dse_mixer mixer)
@@ -275,6 +277,8 @@ static struct part residuals(const struct dse_llm *llm)
     struct part p = one ? (struct part){0} : llm->residual.altup ? altup(llm) : hyper_connections(llm);
     p.matrices[DSE_WEIGHTS_OTHER] += llm->layers * 2 * llm->hidden * llm->residual.residual_rank;
     p.small += llm->residual.residual_rank > 0 ? llm->layers * llm->hidden : 0;
+    if (llm->residual.residual_block > 0)
+        p.small += (2 * llm->layers + 1) * 2 * llm->hidden; /* a query and a norm of each weighing */
     return p;
 }
 

@@ -13,6 +13,7 @@
 #include <dse/llm.h>
 #include <dse/workload.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,6 +244,35 @@ static void layers__of_cross_attention_are_held_and_not_used(void **state)
     llm_said_release(&said);
 }
 
+/* Kimi-K3: its tensors, added up by their shapes. As they are stored, with two weights of experts in a byte, a scale for each 32,
+ * and with what sees (447,358,976), they are the 1,503,647,073,024 elements of its files. */
+static void counts__of_kimi_k3_are_those_of_its_tensors(void **state)
+{
+    (void)state;
+    enum { H = 7168, LAYERS = 93, KDA = 69, LATENT = 24, ROUTED = 92, EXPERTS = 896, INNER = 3072, WIDTH = 3584, SHARED = 6144 };
+    enum { VALUES = 96 * 128, CHANNELS = 128, FFN = 33792, VOCAB = 163840, RANK = 512, QUERIES = 1536, ROPE = 64 };
+    struct dse_llm m;
+    struct llm_said said;
+    struct dse_llm_counts c;
+    import(DSE_SOURCE_DATA "/tests/data/llms/cases/kimi_k3.json", &m, &said);
+    dse_llm_count(&m, &c);
+    const int64_t kda = 3 * VALUES * H + 96 * H + CHANNELS * H + VALUES * CHANNELS + 3 * VALUES * 4 + VALUES + 2 * CHANNELS;
+    const int64_t latent = (RANK + ROPE) * H + RANK + 2 * VALUES * RANK + QUERIES * H + QUERIES + 96 * 192 * QUERIES;
+    const int64_t one = 3L * INNER * WIDTH, routed = (int64_t)ROUTED * EXPERTS * one;
+    const int64_t beside = EXPERTS * (H + 1) + 2 * WIDTH * H + WIDTH + 3 * SHARED * H;
+    const int64_t every = 2L * VALUES * H + 2 * H + 4 * H, once = 3L * FFN * H + 3 * H + 2L * VOCAB * H;
+    const int64_t all = KDA * kda + LATENT * latent + routed + ROUTED * beside + LAYERS * every + once;
+    assert_int_equal(c.params, all);
+    assert_int_equal(c.params_routed, routed);
+    assert_int_equal(all - routed + routed / 2 + routed / 32 + 447358976, 1503647073024);
+    assert_true(m.formats.bits[DSE_WEIGHTS_EXPERTS] == 4 && m.formats.scale_bits[DSE_WEIGHTS_EXPERTS] == 0.25);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) assert_true(i == DSE_WEIGHTS_EXPERTS || isnan(m.formats.bits[i]));
+    double macs, held;
+    sum_operators(&m, 1, &macs, &held);
+    assert_true(macs == (double)c.linear_macs && held == (double)routed);
+    llm_said_release(&said);
+}
+
 /* Attention and a recurrence take one input: it is normed once, and both give of it. */
 static void mixers__side_by_side_are_both_computed(void **state)
 {
@@ -321,6 +351,7 @@ int main(void)
         cmocka_unit_test(counts__of_gemma_3n_are_those_by_hand),
         cmocka_unit_test(configurations__of_gemma_3n_are_the_catalog_s),
         cmocka_unit_test(layers__of_cross_attention_are_held_and_not_used),
+        cmocka_unit_test(counts__of_kimi_k3_are_those_of_its_tensors),
         cmocka_unit_test(mixers__side_by_side_are_both_computed),
         cmocka_unit_test(kinds__are_the_same_through_a_file),
         cmocka_unit_test(kinds__follow_the_llm),
