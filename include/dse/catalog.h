@@ -80,6 +80,7 @@ struct dse_llm_experts {
     int64_t expert_latent;           /* experts work on a projection of this width; 0: on the hidden state */
     int64_t expert_norms;            /* vectors as wide as the hidden state that norm what goes to experts and comes of them */
     int32_t shared_gate, router_bias, expert_bias;
+    int32_t latent_norm; /* of what experts make of expert_latent numbers */
 };
 
 /* Inputs that each layer has of its own, by token (Gemma 3n and 4): a row of a table as wide as all of them, and a projection of
@@ -103,6 +104,7 @@ struct dse_llm_states {
 struct dse_layer_cache {
     int32_t values_from_keys; /* values are made of the projected keys, without a matrix of their own (Gemma 4) */
     int32_t shares_cache;     /* keys and values are those of a layer before it: it makes and keeps none (Gemma 3n) */
+    int32_t idle_keys;        /* of these: there are matrices for keys and values all the same, which nothing uses (Gemma 3n) */
 };
 
 /* What a layer is made of. An LLM has these numbers once, for all of its layers; kinds of layers of their own may have others. */
@@ -136,9 +138,26 @@ struct dse_layer_kind {
     /* The first kind whose projections of grouped queries, keys and values are as wide, whose latent attention is the same, whose
      * recurrences, whose network: operators of such layers are one. */
     uint8_t same_heads, same_latent, same_states, same_network;
+    uint8_t same_shared; /* of its network with experts all but the experts: router, shared experts, what leads to the experts */
 };
-enum { DSE_LAYER_KINDS_MAX = 40 };
+enum { DSE_LAYER_KINDS_MAX = 64 };
 extern const struct dse_param dse_layer_kind_fields[];
+
+/* Of an LLM that also sees: what decoding a text alone holds and does not use (Llama 3.2 Vision). */
+struct dse_llm_seeing {
+    int64_t
+        cross_layers;   /* of cross attention to images, as wide as the others, which a text alone skips; in none of its numbers */
+    int64_t input_rows; /* of the input embedding beside `vocab` */
+};
+
+/* Several streams of the residual: before and behind each sublayer a matrix of all streams mixes them (DeepSeek-V4); or around each
+ * layer coefficients that a router makes of the stream that the layer works on (AltUp, Gemma 3n). */
+struct dse_llm_residual {
+    int64_t residual_streams; /* 0: one, without what mixes them */
+    int32_t altup;            /* no, yes */
+    int64_t residual_block;   /* layers whose sums sublayers behind them weigh (attention residuals, Kimi-K3); 0: one sum of all */
+    int64_t residual_rank;    /* of two matrices beside attention, on its input (LAuReL, Gemma 3n); 0: there are none */
+};
 
 /* A decoder-only LLM. Row table: dse_llm_fields. */
 /* Weights that checkpoints give formats of their own. */
@@ -192,7 +211,8 @@ struct dse_llm {
         };
     };
     struct dse_llm_layer_inputs inputs;
-    int64_t residual_streams; /* that hyper-connections mix before and behind each sublayer; 0: one, without them */
+    struct dse_llm_residual residual;
+    struct dse_llm_seeing seeing;
     int64_t vocab;
     int64_t embedding_tables;      /* vocab x hidden tables held: 2, or 1 when the output head is the input embedding (tied) */
     int64_t max_context;           /* longest context it was trained or extended for */
@@ -202,6 +222,7 @@ struct dse_llm {
     struct dse_pattern layer_kinds;             /* index into kinds; n = 0: kinds are made of the two above */
     struct dse_layer_kind kinds[DSE_LAYER_KINDS_MAX];
     size_t n_kinds;
+    int64_t idle[DSE_WEIGHT_CLASSES]; /* made by dse_llm_resolve: weights that memory holds and no step uses */
 };
 extern const struct dse_param dse_llm_fields[];
 /* The kind that layer i (from 0) is of, of a resolved LLM. */
@@ -211,6 +232,8 @@ const struct dse_layer_kind *dse_llm_layer(const struct dse_llm *llm, int64_t la
 const char *dse_llm_resolve(struct dse_llm *llm);
 /* Is every layer full attention with grouped queries and a dense feed-forward network, all alike? */
 bool dse_llm_is_plain(const struct dse_llm *llm);
+/* Routed experts of the layer that has the fewest of those that have any; 0: no layer has. */
+int64_t dse_llm_fewest_experts(const struct dse_llm *llm);
 /* Have all layers with grouped queries the same keys and values? */
 bool dse_llm_has_one_cache(const struct dse_llm *llm);
 

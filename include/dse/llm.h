@@ -15,6 +15,7 @@ struct dse_llm_counts {
     int64_t params_active_with_input; /* with the input embedding; the same when it is the output head */
     int64_t params_tables;            /* embedding tables held */
     int64_t params_routed;            /* of all routed experts, with their biases */
+    int64_t params_idle;              /* that are held, and that no token uses */
     int64_t params_small;             /* norms, biases, convolutions, sinks: all that is no matrix */
     int64_t linear_macs;              /* a token, of all matrices, output head included */
     int64_t kv_elements;              /* kept a token for as long as the context grows: full and latent attention */
@@ -23,7 +24,8 @@ struct dse_llm_counts {
     int64_t state_elements;           /* a sequence: recurrent states, DSE_STATE_BYTES each */
     /* Elements of all matrices by class. Those of the head are among the tables where the two are one. */
     int64_t matrices[DSE_WEIGHT_CLASSES];
-    int64_t conv_state_elements; /* a sequence: past inputs of short convolutions, DSE_CONVOLUTION_BYTES each */
+    int64_t idle[DSE_WEIGHT_CLASSES]; /* of these, what no token uses */
+    int64_t conv_state_elements;      /* a sequence: past inputs of short convolutions, DSE_CONVOLUTION_BYTES each */
 };
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret);
 /* Bits of a weight, and its share of scales and zero points. */

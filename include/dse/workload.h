@@ -146,9 +146,14 @@ enum dse_op_role {
     /* The rest. */
     DSE_ROLE_ELEMENTWISE,      /* norms, rotary embedding, residuals, activation functions of all layers */
     DSE_ROLE_HYPER_CONNECTION, /* how streams of the residual are mixed */
-    DSE_ROLE_LAYER_INPUTS,     /* the embedding to the inputs that all layers have of their own */
-    DSE_ROLE_LAYER_INPUT_IN,   /* of a layer: its output to the width of its input */
-    DSE_ROLE_LAYER_INPUT_OUT,  /* and back */
+    DSE_ROLE_STREAM_ROUTER,    /* AltUp: coefficients of the streams, of what goes into a layer and of what comes out of it */
+    DSE_ROLE_STREAM_IN,
+    DSE_ROLE_STREAM_OUT, /* AltUp: the embedding to the other streams, and these back behind the last layer */
+    DSE_ROLE_RESIDUAL_DOWN,
+    DSE_ROLE_RESIDUAL_UP,     /* a low rank beside attention, and back */
+    DSE_ROLE_LAYER_INPUTS,    /* the embedding to the inputs that all layers have of their own */
+    DSE_ROLE_LAYER_INPUT_IN,  /* of a layer: its output to the width of its input */
+    DSE_ROLE_LAYER_INPUT_OUT, /* and back */
     DSE_ROLE_OUTPUT_HEAD,
     DSE_ROLE_HEAD_LAYER, /* of heads that draft: the hidden layer before their output head */
     DSE_ROLE_JOIN,       /* of a layer that drafts: the last hidden state and the new token become one input */
@@ -161,6 +166,11 @@ enum dse_op_role {
     DSE_OP_ROLES
 };
 extern const char *const dse_op_role_names[]; /* "query-key-value", ..., NULL: as the constants, without DSE_ROLE_ */
+
+/* Experts of a layer: how many there are, on all chips, and how many of them a token chooses. */
+struct dse_choice {
+    int64_t routed, chosen;
+};
 
 /* One operator, summed over `repeat` identical instances (the layers). Bytes and operations are totals of one pass (of one step
  * where there is no pipeline), of one chip: the fullest. */
@@ -195,6 +205,7 @@ struct dse_op {
                               the states */
     double kv_write_bytes;        /* keys and values appended in this pass; states */
     double ops;                   /* multiply-adds count two */
+    struct dse_choice choice;     /* of routed experts: among how many tokens choose; else 0 and 0 */
     struct dse_exchange exchange; /* COLLECTIVE: of one instance */
 };
 
@@ -240,8 +251,8 @@ void dse_workload_expand(const struct dse_workload *w, struct dse_oplist *ret);
  * the LLM, those that draft, which run as often as in a step with drafts. What a program of fixed shapes does is this for each of
  * its rows, whatever the phase and the contexts are; but for experts with work (dse_experts_at_work). */
 void dse_workload_expand_row(const struct dse_workload *w, struct dse_oplist *ret);
-/* Routed experts of one chip that have work when `tokens` choose among them: a mean. */
-double dse_experts_at_work(const struct dse_workload *w, double tokens);
+/* Routed experts of one chip that have work when `tokens` choose among those of a layer: a mean. */
+double dse_experts_at_work(const struct dse_workload *w, struct dse_choice choice, double tokens);
 /* The same where a technique leaves fewer positions to read in layers that keep all of them (full and latent attention): `read` of
  * them in a decode step. */
 void dse_workload_expand_reading(const struct dse_workload *w, int64_t read, struct dse_oplist *ret);
@@ -255,14 +266,15 @@ struct dse_draw {
 /* The same as dse_workload_expand_reading, with `copies`, `rows`, bytes and operations of experts, and the imbalance of what is
  * sent to them, as drawn. Their mean over many layers is what dse_workload_expand_reading says. */
 void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret);
-/* Rows of each expert of one layer, ret[0 .. llm->moe.experts - 1], when `tokens` choose among them. The first ceil(experts /
+/* Rows of each expert of one layer, ret[0 .. choice.routed - 1], when `tokens` choose among them. The first ceil(experts /
  * chips) of them lie on the first chip, and so on. False, and nothing is drawn: balanced routing, no experts, or more than
  * DSE_EXPERTS_DRAWN_MAX. Of more than DSE_TOKENS_DRAWN tokens so many are drawn, and how far they are from their mean is scaled to
  * all; which have none is drawn apart. */
 enum { DSE_EXPERTS_DRAWN_MAX = 4096, DSE_TOKENS_DRAWN = 512 };
-bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed, int64_t layer, double *ret);
-/* The chip with the most rows of `chips`: its first expert. *ret_n: how many it holds. */
-int64_t dse_experts_fullest(const struct dse_workload *w, const double *rows, double chips, int64_t *ret_n);
+bool dse_experts_draw(const struct dse_workload *w, struct dse_choice choice, double tokens, uint64_t seed, int64_t layer,
+                      double *ret);
+/* The chip with the most rows of `chips` that share `routed` experts: its first expert. *ret_n: how many it holds. */
+int64_t dse_experts_fullest(int64_t routed, const double *rows, double chips, int64_t *ret_n);
 
 /* What weights of a class are held in: by `format`, or weight_bits and weight_scale_bits. The output head of an LLM that has it in
  * common with the embedding is held as that is. */

@@ -117,18 +117,17 @@ static void add_linear(struct walk *w, const struct dse_op *op)
 void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, const struct dse_op *op)
 {
     const struct dse_workload *work = &p->workload;
-    const struct dse_llm *llm = llm_of(p, op);
     const struct dse_op *router = op;
     while (router->role != DSE_ROLE_ROUTER) router--;
     const int64_t tensor = dse_degree(work->tensor_parallel), groups = dse_degree(work->expert_parallel);
     const double joined = (double)dse_max_i64(1, groups / tensor);
-    *ret = (struct fd_expert_layer){.experts = llm->moe.experts,
-                                    .active = llm->moe.experts_active,
+    *ret = (struct fd_expert_layer){.experts = op->choice.routed,
+                                    .active = op->choice.chosen,
                                     .groups = groups,
                                     .tokens = joined * router->rows,
                                     .hidden = (double)op->k,
-                                    .ffn = (double)op->n / (double)(llm->ffn_matrices - 1),
-                                    .matrices = (double)llm->ffn_matrices,
+                                    .ffn = (double)op->n / (op->has_gate ? 2 : 1),
+                                    .matrices = op->has_gate ? 3 : 2,
                                     .touched = op->copies,
                                     .own = op->copies * op->rows,
                                     .activation_bits = fd_operands_of(p, op).activation_bits};
@@ -142,8 +141,8 @@ static void experts_by_vendor(struct walk *w, const struct fd_machine *m, const 
     double rows[DSE_EXPERTS_DRAWN_MAX];
     fd_expert_layer_of(&l, m->p, op);
     const bool one_layer = w->draw && w->draw->layers == 1 && l.experts <= FD_EXPERTS_MAX;
-    if (one_layer && dse_experts_draw(work, l.tokens, w->draw->seed, w->draw->layer, rows))
-        l.drawn = rows + dse_experts_fullest(work, rows, (double)l.groups, &l.n_drawn);
+    if (one_layer && dse_experts_draw(work, op->choice, l.tokens, w->draw->seed, w->draw->layer, rows))
+        l.drawn = rows + dse_experts_fullest(op->choice.routed, rows, (double)l.groups, &l.n_drawn);
     fd_experts_of(&w->experts, m, &l);
 }
 

@@ -67,7 +67,8 @@ static void simple_llm(const struct dse_llm *of, const struct dse_attention *a, 
     ret->value_dim = 0;
     ret->cache = (struct dse_layer_cache){0};
     ret->inputs = (struct dse_llm_layer_inputs){0};
-    ret->residual_streams = 0;
+    ret->residual = (struct dse_llm_residual){0};
+    memset(ret->idle, 0, sizeof ret->idle);
     ret->details.output_gate = false;
     ret->layer_kinds.n = 0;
     ret->kinds[0] = (struct dse_layer_kind){

@@ -398,7 +398,7 @@ static void set_layer(struct program *g, struct dse_closed *closed, uint64_t see
 
 static void set_drawn(struct program *g, struct dse_closed *closed, const struct dse_draw *draw)
 {
-    if (draw->layers == 0 || g->workload->llm->moe.experts == 0) return;
+    if (draw->layers == 0 || dse_llm_fewest_experts(g->workload->llm) == 0) return;
     struct dse_oplist *list = dse_sim_alloc(g->run.sim, 1, sizeof *list);
     for (int i = 0; i < g->linears; i++) {
         struct linear *l = &g->linear[i];

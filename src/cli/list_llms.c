@@ -5,6 +5,7 @@
 #include "config/catalog_kinds.h"
 #include "desc/schema.h"
 #include "workload/experts.h"
+#include "workload/llm.h"
 
 #include <dse/llm.h>
 #include <dse/units.h>
@@ -127,12 +128,46 @@ static void list_classes(const struct dse_llm *llm, enum output_format format)
     output_end(o);
 }
 
+enum { CHIPS = 8 };
+/* Of routed experts, as means over the layers that have any: how many a batch touches, and how full the fullest of some chips is,
+ * NaN where a layer has fewer experts than chips; and bytes of those that are touched, of all layers. */
+struct touched {
+    double experts, fullest, bytes;
+};
+
+static struct touched touched_by(const struct dse_workload *w, double batch)
+{
+    const struct dse_llm *llm = w->llm;
+    struct touched sum = {0};
+    double layers = 0;
+    for (size_t i = 0; i < llm->n_kinds; i++)
+        layers += llm->kinds[i].feed_forward == DSE_FFN_EXPERTS ? (double)llm->kinds[i].layers : 0;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_kind *k = &llm->kinds[i];
+        const struct dse_choice c = llm_choice(&k->shape);
+        const double share = (double)k->layers / layers, mean = batch * (double)c.chosen / CHIPS;
+        if (k->feed_forward != DSE_FFN_EXPERTS) continue;
+        const double experts = experts_at_work(w, c, batch, 1).touched;
+        sum.experts += share * experts;
+        sum.fullest += c.routed >= CHIPS ? share * experts_at_work(w, c, batch, CHIPS).rows / mean : (double)NAN;
+        sum.bytes += (double)(k->layers * llm_expert_elements(llm, &k->shape)) * FP16_BYTES * experts;
+    }
+    return sum;
+}
+
+/* Are loads of as many experts as every layer with experts has? */
+static bool are_loads_of(const struct dse_expert_loads *loads, const struct dse_llm *llm)
+{
+    bool same = loads != NULL;
+    for (size_t i = 0; same && i < llm->n_kinds; i++)
+        same = llm->kinds[i].feed_forward != DSE_FFN_EXPERTS || llm->kinds[i].shape.moe.experts == dse_expert_loads_experts(loads);
+    return same;
+}
+
 /* Experts of a layer that a batch touches, and how full the fullest of some chips is, by each routing that there are loads for. */
 static void list_experts(const struct dse_llm *llm, const struct dse_expert_loads *loads, enum output_format format)
 {
-    enum { CHIPS = 8, LAST = 1024 };
-    struct dse_llm_counts n;
-    dse_llm_count(llm, &n);
+    enum { LAST = 1024 };
     struct dse_workload w = {.llm = llm, .routing_exponent = 1.2, .expert_loads = loads};
     struct output *o = output_new(stdout, format,
                                   (const char *const[]){"batch", "experts", "power-law 1.2", "profile", "experts [GiB]",
@@ -141,18 +176,16 @@ static void list_experts(const struct dse_llm *llm, const struct dse_expert_load
     for (int64_t batch = 1; batch <= LAST; batch *= 4) {
         static const enum dse_routing by[] = {DSE_ROUTING_UNIFORM, DSE_ROUTING_POWER_LAW, DSE_ROUTING_PROFILE};
         enum { WAYS = sizeof by / sizeof *by };
-        double touched[WAYS], fullest[WAYS];
+        struct touched by_way[WAYS];
         for (int i = 0; i < WAYS; i++) {
             w.routing = (int32_t)by[i];
             const bool known = by[i] != DSE_ROUTING_PROFILE || loads;
-            touched[i] = known ? experts_at_work(&w, (double)batch, 1).touched : (double)NAN;
-            const double mean = (double)batch * (double)llm->moe.experts_active / CHIPS;
-            fullest[i] = known && llm->moe.experts >= CHIPS ? experts_at_work(&w, (double)batch, CHIPS).rows / mean : (double)NAN;
+            by_way[i] = known ? touched_by(&w, (double)batch) : (struct touched){(double)NAN, (double)NAN, (double)NAN};
         }
         output_i64(o, batch);
-        for (int i = 0; i < WAYS; i++) output_f64(o, touched[i]);
-        output_f64(o, (double)n.params_routed * FP16_BYTES / DSE_GIB * touched[0] / (double)llm->moe.experts);
-        for (int i = 0; i < WAYS; i++) output_f64(o, fullest[i]);
+        for (int i = 0; i < WAYS; i++) output_f64(o, by_way[i].experts);
+        output_f64(o, by_way[0].bytes / DSE_GIB);
+        for (int i = 0; i < WAYS; i++) output_f64(o, by_way[i].fullest);
     }
     output_end(o);
 }
@@ -178,10 +211,19 @@ static void put_kinds(struct output *o, const struct dse_llm *llm)
 static const struct {
     const char *name;
     size_t offset;
-} counts[] = {COUNT(params),         COUNT(params_active),  COUNT(params_active_with_input),
-              COUNT(params_tables),  COUNT(params_routed),  COUNT(params_small),
-              COUNT(linear_macs),    COUNT(kv_elements),    COUNT(kv_window_elements),
-              COUNT(index_elements), COUNT(state_elements), COUNT(conv_state_elements)};
+} counts[] = {COUNT(params),
+              COUNT(params_active),
+              COUNT(params_active_with_input),
+              COUNT(params_tables),
+              COUNT(params_routed),
+              COUNT(params_idle),
+              COUNT(params_small),
+              COUNT(linear_macs),
+              COUNT(kv_elements),
+              COUNT(kv_window_elements),
+              COUNT(index_elements),
+              COUNT(state_elements),
+              COUNT(conv_state_elements)};
 enum { COUNTS = sizeof counts / sizeof *counts };
 
 static void put_all_counts(struct output *o, const struct dse_llm *llm)
@@ -237,9 +279,9 @@ void list_llms(const struct invocation *in, const struct catalog *c, enum output
     list_contexts(llm, format);
     fputs("\n", stdout);
     list_classes(llm, format);
-    if (llm->moe.experts == 0) return;
+    if (dse_llm_fewest_experts(llm) == 0) return;
     const struct dse_expert_loads *loads =
         (const struct dse_expert_loads *)(const void *)catalog_find(c, DSE_KIND_EXPERT_LOADS, in->operands[1]);
     fputs("\n", stdout);
-    list_experts(llm, loads && dse_expert_loads_experts(loads) == llm->moe.experts ? loads : NULL, format);
+    list_experts(llm, are_loads_of(loads, llm) ? loads : NULL, format);
 }

@@ -100,7 +100,7 @@ static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
     LLM_KEYS_STATES "use_bias=false use_conv_bias=true mamba_conv_bias=true mamba_proj_bias=false intermediate_size "
 #define KEYS_OF_NEMOTRON \
     KEYS_OF_EXPERTS LLM_KEYS_STATES "use_bias=false use_conv_bias=true mamba_proj_bias=false moe_shared_expert_overlap " \
-                                    "mtp_hybrid_override_pattern mtp_layers_block_type sliding_window "
+                                    "mtp_hybrid_override_pattern mtp_layers_block_type mtp_block_configs sliding_window "
 #define KEYS_OF_BAILING \
     KEYS_OF_EXPERTS \
     "use_rmsnorm=true norm_head=false norm_softmax multi_gate=false moe_dropout sliding_window using_split_qkv_in_self_attention "
@@ -209,6 +209,18 @@ static const struct architecture architectures[] = {
       .ffn = 9216,
       .heads = 8},
      KEYS_OF_EXPERTS KEYS_OF_GEMMA "expert_intermediate_size use_second_mlp_block=false "},
+    {{"gemma3n_text", "gemma3n"},
+     llm_fill_gemma3n,
+     {.tied = true,
+      .context = 32768,
+      .kv_heads = 2,
+      .head_dim = 256,
+      .layers = 35,
+      .hidden = 2048,
+      .vocab = 262400,
+      .ffn = 16384,
+      .heads = 8},
+     KEYS_OF_GEMMA "altup_active_idx altup_coef_clip altup_correct_scale activation_sparsity_pattern "},
     {{"mixtral"}, llm_fill_mixtral, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "attention_bias=false "},
     {{"qwen3_moe"},
      llm_fill_qwen3_moe,
@@ -280,6 +292,10 @@ static const struct architecture architectures[] = {
      "alibi apply_residual_connection_post_layernorm ",
      "num_hidden_layers=n_layer num_attention_heads=n_head num_kv_heads=n_head_kv "},
     {{"gpt_oss"}, llm_fill_gpt_oss, {.context = 131072, .kv_heads = 8, .head_dim = 64}, KEYS_OF_EXPERTS},
+    {{"gpt_oss_puzzle"},
+     llm_fill_gpt_oss_puzzle,
+     {.context = 131072, .kv_heads = 8, .head_dim = 64},
+     KEYS_OF_EXPERTS "layer_types sliding_window "},
     {{"glm4_moe", "glm4v_moe", "glm4v_moe_text"}, llm_fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
     {{"olmoe"}, llm_fill_olmoe, {.context = 4096}, KEYS_OF_EXPERTS "clip_qkv "},
     {{"granitemoe", "granitemoeshared"}, llm_fill_granite_moe, {.context = 2048}, KEYS_OF_EXPERTS KEYS_OF_GRANITE},
@@ -326,7 +342,7 @@ static const struct architecture architectures[] = {
      {.context = 1048576, .kv_heads = 4, .head_dim = 128},
      KEYS_OF_EXPERTS "num_reward_heads=0 use_gemma_norm qk_norm_type=per_head moe_sigmoid index_local_blocks index_init_blocks "
                      "mtp_transformer_layers "},
-    {{"kimi_linear"},
+    {{"kimi_linear", "kimi_k3"},
      llm_fill_kimi_linear,
      {.context = 1048576},
      KEYS_OF_LATENT "moe_router_activation_func moe_renormalize mla_use_nope linear_attn_config latent_moe_use_norm "
@@ -397,7 +413,7 @@ static const struct architecture architectures[] = {
      LLM_KEYS_STATES "d_inner d_model n_layer pad_vocab_size_multiple ssm_cfg "},
     {{"bamba"}, llm_fill_bamba, {.context = 262144, .kv_heads = 8}, LLM_KEYS_STATES "attn_rotary_emb "},
     {{"mamba2"}, llm_fill_mamba2, {.context = 1048576}, KEYS_OF_MAMBA},
-    {{"nemotron_h"}, llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8, .head_dim = 128}, KEYS_OF_NEMOTRON},
+    {{"nemotron_h", "nemotron_h_puzzle"}, llm_fill_nemotron_h, {.context = 4096, .kv_heads = 8, .head_dim = 128}, KEYS_OF_NEMOTRON},
     {{"granitemoehybrid"}, llm_fill_granite_hybrid, {.context = 2048}, KEYS_OF_EXPERTS LLM_KEYS_STATES KEYS_OF_GRANITE},
 };
 enum { ARCHITECTURES = sizeof architectures / sizeof *architectures };

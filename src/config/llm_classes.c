@@ -37,6 +37,8 @@ static const struct module {
     {"embed_tokens", 1 << DSE_WEIGHTS_TABLES},
     {"embed", 1 << DSE_WEIGHTS_TABLES},
     {"wte", 1 << DSE_WEIGHTS_TABLES},
+    {"altup", 1 << DSE_WEIGHTS_OTHER},
+    {"laurel", 1 << DSE_WEIGHTS_OTHER},
     {"shared_expert_gate", 1 << DSE_WEIGHTS_ROUTER},
     {"router", 1 << DSE_WEIGHTS_ROUTER},
     {"ffn_gate_inp", 1 << DSE_WEIGHTS_ROUTER},
@@ -167,6 +169,18 @@ static void add_names(const json_t *list, struct named *ret)
     }
 }
 
+/* Kimi delta attention is called as attention is. */
+static void name_delta(const struct dse_llm *llm, struct named *k)
+{
+    bool delta = false;
+    for (size_t i = 0; i < llm->n_kinds; i++) delta = delta || llm->kinds[i].attention == DSE_KDA;
+    if (!delta) return;
+    k->all[DSE_WEIGHTS_RECURRENT] = k->all[DSE_WEIGHTS_RECURRENT] || k->all[DSE_WEIGHTS_ATTENTION];
+    k->partly[DSE_WEIGHTS_RECURRENT] = k->partly[DSE_WEIGHTS_RECURRENT] || k->partly[DSE_WEIGHTS_ATTENTION];
+    for (size_t i = 0; i < DSE_PATTERN_MAX; i++)
+        k->in_layer[DSE_WEIGHTS_RECURRENT][i] = k->in_layer[DSE_WEIGHTS_RECURRENT][i] || k->in_layer[DSE_WEIGHTS_ATTENTION][i];
+}
+
 /* Is every layer named? */
 static bool is_named(const struct dse_llm *llm, enum dse_weight_class class, const struct named *k)
 {
@@ -294,6 +308,8 @@ bool llm_fill_classes(const json_t *q, const json_t *targets, const char *method
     const json_t *exceptions = llm_exceptions(q);
     add_names(exceptions, kept);
     add_names(targets, meant);
+    name_delta(llm, kept);
+    name_delta(llm, meant);
     for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
         const enum dse_weight_class class = (enum dse_weight_class)i;
         const bool is_meant = targets ? is_target(targets, llm, class, meant) : is_usual(method, class);

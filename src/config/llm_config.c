@@ -353,6 +353,33 @@ int64_t config_list_number_in(struct llm_config *c, const char *outer, const cha
     return whole_at(json_object_get(config_value(c, outer), key), i);
 }
 
+static json_t *object_at(struct llm_config *c, const char *key, int64_t i)
+{
+    return json_array_get(config_value(c, key), (size_t)i);
+}
+
+int64_t config_whole_at(struct llm_config *c, const char *key, int64_t i, const char *name, int64_t otherwise)
+{
+    const json_t *v = json_object_get(object_at(c, key, i), name);
+    return v && !json_is_null(v) ? whole_of(c, key, v) : otherwise;
+}
+
+const char *config_word_at(struct llm_config *c, const char *key, int64_t i, const char *name)
+{
+    return json_string_value(json_object_get(object_at(c, key, i), name));
+}
+
+const char *config_unknown_at(struct llm_config *c, const char *key, int64_t i, const char *known)
+{
+    json_t *object = object_at(c, key, i), *value;
+    const char *name;
+    json_object_foreach(object, name, value)
+    {
+        if (!json_is_null(value) && !llm_keys_uncounted(known, name, value)) return name;
+    }
+    return NULL;
+}
+
 double config_number_or(struct llm_config *c, const char *key, double otherwise)
 {
     const json_t *v = config_value(c, key);

@@ -92,6 +92,12 @@ struct llm_block {
 };
 struct llm_block config_block(struct llm_config *c, const char *key, int64_t i);
 
+/* Of the i-th object of a list: a whole number, or `otherwise` where it has none or null; a text, or NULL; the first of its keys
+ * that has a value and is not `known` (a list as in llm_keys.h), or NULL. */
+int64_t config_whole_at(struct llm_config *c, const char *key, int64_t i, const char *name, int64_t otherwise);
+const char *config_word_at(struct llm_config *c, const char *key, int64_t i, const char *name);
+const char *config_unknown_at(struct llm_config *c, const char *key, int64_t i, const char *known);
+
 /* The same two of a list in the object at `outer`. */
 int64_t config_list_in(struct llm_config *c, const char *outer, const char *key);
 int64_t config_list_number_in(struct llm_config *c, const char *outer, const char *key, int64_t i);

@@ -27,6 +27,14 @@ static struct dse_layer_kind kind_of(const struct llm_variant *v, int32_t networ
     return (struct dse_layer_kind){.attention = v->attention, .beside = v->beside, .feed_forward = network, .shape = v->shape};
 }
 
+static void add_name(struct text *t, const struct llm_variant *v, int of)
+{
+    if (v->name)
+        text_add(t, v->name);
+    else
+        text_addf(t, "block-%d", of + 1);
+}
+
 void llm_make_kinds(struct llm_config *c, struct dse_llm *m, const struct llm_variant *variants, const uint8_t *of)
 {
     uint8_t variant_of[DSE_LAYER_KINDS_MAX];
@@ -43,8 +51,8 @@ void llm_make_kinds(struct llm_config *c, struct dse_llm *m, const struct llm_va
             config_error(c, "num_hidden_layers", "more than %d kinds of layers", DSE_LAYER_KINDS_MAX);
             return;
         }
-        text_addf(&c->said->names[k], "%s%s%s", variants[of[i]].name, mixed ? "-" : "",
-                  mixed ? dse_feed_forward_names[network] : "");
+        add_name(&c->said->names[k], &variants[of[i]], of[i]);
+        if (mixed) text_addf(&c->said->names[k], "-%s", dse_feed_forward_names[network]);
         variant_of[k] = of[i];
         m->kinds[k] = kind_of(&variants[of[i]], network);
         m->kinds[m->n_kinds++].name = c->said->names[k].s;
@@ -226,10 +234,10 @@ void llm_fill_step3(struct llm_config *c, struct dse_llm *m)
 
 /* ---- Gemma ------------------------------------------------------------------------------------------------------------------ */
 
-static void take_layer_inputs(struct llm_config *c, struct dse_llm *m)
+void llm_take_layer_inputs(struct llm_config *c, struct dse_llm *m, int64_t rows)
 {
     m->inputs.layer_input = config_whole_or_none(c, "hidden_size_per_layer_input", 256);
-    m->inputs.layer_input_vocab = m->inputs.layer_input > 0 ? config_whole_or(c, "vocab_size_per_layer_input", m->vocab) : 0;
+    m->inputs.layer_input_vocab = m->inputs.layer_input > 0 ? config_whole_or(c, "vocab_size_per_layer_input", rows) : 0;
     config_whole_if(c, "vocab_size_per_layer_input");
 }
 
@@ -260,7 +268,7 @@ void llm_fill_gemma4(struct llm_config *c, struct dse_llm *m)
     m->details.norms = 2;
     m->details.qk_norm = DSE_QK_NORM_HEAD;
     m->attention_window = config_whole_or(c, "sliding_window", 512);
-    take_layer_inputs(c, m);
+    llm_take_layer_inputs(c, m, m->vocab);
     const int64_t shared = config_whole_if(c, "num_kv_shared_layers");
     const bool wide = config_flag(c, "use_double_wide_mlp", false), experts = config_flag(c, "enable_moe_block", false);
     if (experts) take_gemma_experts(c, m);
@@ -335,7 +343,7 @@ void llm_fill_deepseek_v4(struct llm_config *c, struct dse_llm *m)
     m->latent.q_rank = config_whole(c, "q_lora_rank");
     m->compression = (struct dse_llm_compression){.output_groups = config_whole_or(c, "o_groups", 8),
                                                   .output_rank = config_whole_or(c, "o_lora_rank", 1024)};
-    m->residual_streams = config_whole_or(c, "hc_mult", 4);
+    m->residual.residual_streams = config_whole_or(c, "hc_mult", 4);
     llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
     m->moe.shared_ffn = config_whole_or(c, "n_shared_experts", 1) * m->moe.expert_ffn;
     m->moe.router_bias = 1;
@@ -384,79 +392,4 @@ void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m)
     llm_take_state_biases(c, "mamba_conv_bias", "mamba_proj_bias");
     const struct llm_variant both = {"attention-mamba", DSE_FULL, DSE_MAMBA2, m->shape};
     if (c->ok) llm_make_kinds(c, m, &both, of);
-}
-
-/* ---- a shape a layer -------------------------------------------------------------------------------------------------------- */
-
-static const char *const blocks[] = {
-    "block-1",  "block-2",  "block-3",  "block-4",  "block-5",  "block-6",  "block-7",  "block-8",  "block-9",  "block-10",
-    "block-11", "block-12", "block-13", "block-14", "block-15", "block-16", "block-17", "block-18", "block-19", "block-20",
-    "block-21", "block-22", "block-23", "block-24", "block-25", "block-26", "block-27", "block-28", "block-29", "block-30",
-    "block-31", "block-32", "block-33", "block-34", "block-35", "block-36", "block-37", "block-38", "block-39", "block-40"};
-_Static_assert(sizeof blocks / sizeof *blocks == DSE_LAYER_KINDS_MAX, "a name for each kind");
-
-/* Multiples of the hidden width as the class rounds them: two thirds, up to a whole number of 256. */
-static int64_t width_of(const struct dse_llm *m, double multiple)
-{
-    enum { BY = 256 };
-    const int64_t width = (int64_t)(2 * multiple * (double)m->hidden / 3);
-    return (width + BY - 1) / BY * BY;
-}
-
-/* One entry of block_configs: attention, with so many query heads a KV head, or none; a network, or none. */
-static bool take_block(struct llm_config *c, const struct dse_llm *m, int64_t layer, struct llm_variant *v, int32_t *ret_network)
-{
-    enum { WIDEST = 1000 };
-    static const char key[] = "block_configs";
-    const struct llm_block b = config_block(c, key, layer);
-    *v = (struct llm_variant){NULL, b.has_attention ? DSE_FULL : DSE_NO_MIXER, DSE_NO_MIXER, m->shape};
-    *ret_network = b.has_network ? DSE_FFN_DENSE : DSE_NO_FFN;
-    if (b.is_linear) return config_cannot(c, key, NULL, "%s: a linear layer instead of attention or a network is not counted", key);
-    if (b.has_network && !(b.ffn_mult > 0 && b.ffn_mult < WIDEST))
-        return config_error(c, key, "%s: ffn_mult of layer %lld: a number above 0 and below %d is needed", key, (long long)layer,
-                            WIDEST);
-    if (b.has_attention && (b.heads_in_group < 1 || m->heads % b.heads_in_group != 0))
-        return config_error(c, key, "%s: n_heads_in_group of layer %lld does not divide the heads", key, (long long)layer);
-    if (b.has_attention) v->shape.kv_heads = m->heads / b.heads_in_group;
-    if (!b.has_attention) v->shape.heads = v->shape.kv_heads = v->shape.head_dim = 0;
-    v->shape.ffn = b.has_network ? width_of(m, b.ffn_mult) : 0;
-    return true;
-}
-
-static bool same_block(const struct llm_variant *a, const struct llm_variant *b)
-{
-    return a->attention == b->attention && a->shape.kv_heads == b->shape.kv_heads && a->shape.ffn == b->shape.ffn;
-}
-
-/* Nemotron-NAS (DeciLM): an architecture search has left every layer with heads and a width of its own. */
-void llm_fill_nemotron_nas(struct llm_config *c, struct dse_llm *m)
-{
-    struct llm_variant variants[DSE_LAYER_KINDS_MAX];
-    uint8_t of[DSE_PATTERN_MAX];
-    size_t n = 0;
-    llm_take_heads(c, m);
-    llm_take_biases(c, m, false);
-    llm_take_network_biases(c, "mlp_bias");
-    const int64_t listed = config_list(c, "block_configs");
-    if (listed < 0) config_error(c, "block_configs", "there is no block_configs, which says what each layer is");
-    if (listed < 0 || !llm_fits(c, "block_configs", listed, m->layers)) return;
-    m->feed_forward.n = m->layers;
-    for (int64_t i = 0; i < m->layers; i++) {
-        struct llm_variant v;
-        int32_t network;
-        if (!take_block(c, m, i, &v, &network)) return;
-        m->feed_forward.at[i] = (uint8_t)network;
-        size_t k = 0;
-        while (k < n && !same_block(&variants[k], &v)) k++;
-        of[i] = (uint8_t)k;
-        if (k < n) continue;
-        if (n == DSE_LAYER_KINDS_MAX) {
-            config_error(c, "block_configs", "more than %d kinds of layers", DSE_LAYER_KINDS_MAX);
-            return;
-        }
-        v.name = blocks[n];
-        variants[n++] = v;
-        if (v.shape.ffn > m->ffn) m->ffn = v.shape.ffn;
-    }
-    llm_make_kinds(c, m, variants, of);
 }

@@ -188,13 +188,13 @@ void llm_fill_kimi_linear(struct llm_config *c, struct dse_llm *m)
     llm_take_experts(c, m, "num_experts", "moe_intermediate_size");
     m->moe.shared_ffn = config_whole_or(c, "num_shared_experts", 1) * m->moe.expert_ffn;
     m->moe.expert_latent = config_whole_if(c, "routed_expert_hidden_size");
+    m->moe.latent_norm = m->moe.expert_latent > 0 && config_flag(c, "latent_moe_use_norm", false);
     m->moe.router_bias = 1;
     llm_take_dense_first(c, m, 1);
     llm_take_dense(c, m, "intermediate_size");
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
     take_kda_layers(c, m);
-    if (config_whole_if(c, "attn_res_block_size") > 0)
-        config_cannot(c, "attn_res_block_size", NULL, "attn_res_block_size: residuals over blocks of layers are not counted");
+    m->residual.residual_block = config_whole_if(c, "attn_res_block_size");
 }
 
 /* MiniMax-M3: grouped queries attend to blocks of positions that an indexer chooses, in the layers that sparse_attention_config, or

@@ -216,14 +216,20 @@ void llm_fill_internlm(struct llm_config *c, struct dse_llm *m)
     if (all) config_cannot(c, "bias", NULL, "bias: biases of the feed-forward network are not counted");
 }
 
-/* Llama 3.2 with images: layers of cross attention are skipped where there is no image, and are no layers here. */
+/* Llama 3.2 with images: layers of cross attention are held, but skipped where there is no image. Eight rows of the input embedding
+ * are of tokens that no output is. */
 void llm_fill_mllama(struct llm_config *c, struct dse_llm *m)
 {
     const int64_t cross = config_list(c, "cross_attention_layers");
     take_dense_llama(c, m);
-    if (cross <= 0) return;
+    m->seeing.input_rows = 8;
+    if (cross > 0 && cross >= m->layers)
+        config_error(c, "cross_attention_layers", "cross_attention_layers: as many as there are layers");
+    if (cross <= 0 || !c->ok) return;
     m->layers -= cross;
-    config_note(c, "%lld layers of cross attention are left out: decoding a text without images skips them", (long long)cross);
+    m->seeing.cross_layers = cross;
+    config_note(c, "%lld layers of cross attention are held and not used: decoding a text without images skips them",
+                (long long)cross);
 }
 
 /* Hunyuan: use_cla shares keys and values between so many layers. */
@@ -241,23 +247,26 @@ void llm_fill_hunyuan(struct llm_config *c, struct dse_llm *m)
     check_cla(c);
 }
 
-/* A number, or a list of the same number for all layers. */
-static int64_t whole_of_all(struct llm_config *c, const char *key, int64_t otherwise)
+/* A number, or the first of a list with one for each layer, which may be unequal. */
+static int64_t whole_of_all(struct llm_config *c, const char *key, int64_t otherwise, bool *ret_unequal)
 {
     if (!config_has(c, key) || config_is_number(c, key)) return config_whole_or(c, key, otherwise);
     const int64_t n = config_list(c, key), first = config_list_number(c, key, 0);
     for (int64_t i = 0; i < n; i++)
-        if (config_list_number(c, key, i) != first) config_error(c, key, "%s: layers of unequal numbers are not known", key);
+        if (config_list_number(c, key, i) != first) *ret_unequal = true;
     return first > 0 ? first : 0;
 }
 
 void llm_fill_hunyuan_moe(struct llm_config *c, struct dse_llm *m)
 {
     llm_fill_hunyuan(c, m);
-    m->moe.experts = whole_of_all(c, "num_experts", 1);
-    m->moe.experts_active = whole_of_all(c, "moe_topk", 1);
-    m->moe.expert_ffn = whole_of_all(c, "moe_intermediate_size", m->ffn);
-    m->moe.shared_ffn = config_flag(c, "use_mixed_mlp_moe", false) ? whole_of_all(c, "num_shared_expert", 1) * m->ffn : 0;
+    const bool shared = config_flag(c, "use_mixed_mlp_moe", false);
+    bool unequal = false;
+    m->moe.experts = whole_of_all(c, "num_experts", 1, &unequal);
+    m->moe.experts_active = whole_of_all(c, "moe_topk", 1, &unequal);
+    m->moe.expert_ffn = whole_of_all(c, "moe_intermediate_size", m->ffn, &unequal);
+    m->moe.shared_ffn = shared ? whole_of_all(c, "num_shared_expert", 1, &unequal) * m->ffn : 0;
     m->dense_layers = config_whole_if(c, "moe_layer_num_skipped");
     if (m->dense_layers == 0) m->ffn = 0;
+    if (unequal) llm_make_hunyuan_layers(c, m);
 }

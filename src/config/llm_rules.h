@@ -11,6 +11,8 @@ void llm_take_biases(struct llm_config *c, struct dse_llm *m, bool otherwise);
 void llm_take_network_biases(struct llm_config *c, const char *key);
 /* Make a list of layers the shortest that repeats to the same. */
 void llm_shorten(struct dse_pattern *p);
+/* Inputs that layers have of their own (Gemma 3n and 4), of a table with so many rows where the file says nothing. */
+void llm_take_layer_inputs(struct llm_config *c, struct dse_llm *m, int64_t rows);
 /* The width of a dense network: intermediate_size. */
 int64_t llm_ffn(struct llm_config *c);
 /* sliding_window, of all layers, where there is one that is shorter than the longest context; `otherwise` where the file says
@@ -44,7 +46,7 @@ void llm_take_dense(struct llm_config *c, struct dse_llm *m, const char *key);
 
 /* Layers that differ by more than their mixer: what one of them is, beside its network. */
 struct llm_variant {
-    const char *name; /* of the kind of layers; with "-dense" or "-experts" where the LLM has both */
+    const char *name; /* of the kind of layers, NULL: by its number; with "-dense" or "-experts" where the LLM has both */
     int32_t attention, beside;
     struct dse_layer_shape shape;
 };
@@ -59,7 +61,6 @@ void llm_fill_laguna(struct llm_config *c, struct dse_llm *m);
 void llm_fill_step3(struct llm_config *c, struct dse_llm *m);
 void llm_fill_deepseek_v4(struct llm_config *c, struct dse_llm *m);
 void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m);
-void llm_fill_nemotron_nas(struct llm_config *c, struct dse_llm *m);
 void llm_fill_gemma4(struct llm_config *c, struct dse_llm *m);
 
 /* Experts beside grouped-query attention (llm_expert_rules.c). */
@@ -78,6 +79,14 @@ void llm_fill_grok(struct llm_config *c, struct dse_llm *m);
 void llm_fill_exaone_moe(struct llm_config *c, struct dse_llm *m);
 void llm_fill_afmoe(struct llm_config *c, struct dse_llm *m);
 void llm_fill_hy3(struct llm_config *c, struct dse_llm *m);
+
+/* A shape a layer (llm_layer_rules.c). */
+void llm_fill_nemotron_nas(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gemma3n(struct llm_config *c, struct dse_llm *m);
+void llm_fill_gpt_oss_puzzle(struct llm_config *c, struct dse_llm *m);
+/* Experts of each layer: of Nemotron-H's block_configs, once attention and feed_forward are known; of Hunyuan's lists. */
+void llm_make_nemotron_blocks(struct llm_config *c, struct dse_llm *m);
+void llm_make_hunyuan_layers(struct llm_config *c, struct dse_llm *m);
 
 /* From before Llama (llm_classic_rules.c). */
 void llm_fill_gpt2(struct llm_config *c, struct dse_llm *m);

@@ -135,16 +135,21 @@ static char letter_of(const char *word)
     return '?';
 }
 
-/* The letters of the layers, in ret: hybrid_override_pattern, or layers_block_type. */
+/* The letters of the layers, in ret: hybrid_override_pattern, layers_block_type, or the types of block_configs. */
 static bool read_letters(struct llm_config *c, const struct dse_llm *m, char ret[DSE_PATTERN_MAX + 1])
 {
-    static const char letters_key[] = "hybrid_override_pattern", words_key[] = "layers_block_type";
-    const char *letters = config_word(c, letters_key);
-    const int64_t words = config_list(c, words_key);
+    static const char letters_key[] = "hybrid_override_pattern", blocks_key[] = "block_configs";
+    const char *letters = config_word(c, letters_key), *words_key = "layers_block_type";
+    int64_t words = config_list(c, words_key);
+    const bool blocks = words < 0 && config_has(c, blocks_key);
+    if (blocks) words = config_list(c, words_key = blocks_key);
     if (!letters && words < 0)
         return config_error(c, letters_key, "there is no hybrid_override_pattern, which %s needs", c->model_type);
     if (!llm_fits(c, letters ? letters_key : words_key, letters ? (int64_t)strlen(letters) : words, m->layers)) return false;
-    for (int64_t i = 0; i < m->layers; i++) ret[i] = letters ? letters[i] : letter_of(config_list_word(c, words_key, i));
+    for (int64_t i = 0; i < m->layers; i++) {
+        const char *word = blocks ? config_word_at(c, blocks_key, i, "block_type") : config_list_word(c, words_key, i);
+        ret[i] = letters ? letters[i] : letter_of(word);
+    }
     for (int64_t i = 0; i < m->layers; i++)
         if (!strchr("M*-E", ret[i]))
             return config_error(c, letters ? letters_key : words_key, "%s: a layer '%c' is not known",
@@ -172,6 +177,25 @@ static bool has_network(const struct dse_llm *m, enum dse_feed_forward ffn)
     return false;
 }
 
+static void take_nemotron_experts(struct llm_config *c, struct dse_llm *m)
+{
+    const bool blocks = config_has(c, "block_configs"); /* which may say all of it */
+    if (blocks) {
+        m->moe.experts = config_whole_if(c, "n_routed_experts");
+        m->moe.experts_active = config_whole_if(c, "num_experts_per_tok");
+        m->moe.expert_ffn = config_whole_if(c, "moe_intermediate_size");
+    } else {
+        llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
+    }
+    m->moe.shared_ffn = config_has(c, "moe_shared_expert_intermediate_size")
+                            ? config_whole(c, "moe_shared_expert_intermediate_size")
+                            : config_whole_or_none(c, "n_shared_experts", 1) * m->moe.expert_ffn;
+    config_whole_if(c, "n_shared_experts");
+    m->moe.expert_latent = config_whole_if(c, "moe_latent_size");
+    m->moe.router_bias = 1;
+    if (blocks) llm_make_nemotron_blocks(c, m);
+}
+
 void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
 {
     struct dse_llm_states *s = &m->states;
@@ -196,15 +220,7 @@ void llm_fill_nemotron_h(struct llm_config *c, struct dse_llm *m)
     for (size_t i = 0; i < sizeof of_experts / sizeof *of_experts; i++)
         config_has(c, of_experts[i]); /* of files without any, too */
     llm_take_network_biases(c, "mlp_bias");
-    if (has_network(m, DSE_FFN_EXPERTS)) {
-        llm_take_experts(c, m, "n_routed_experts", "moe_intermediate_size");
-        m->moe.shared_ffn = config_has(c, "moe_shared_expert_intermediate_size")
-                                ? config_whole(c, "moe_shared_expert_intermediate_size")
-                                : config_whole_or_none(c, "n_shared_experts", 1) * m->moe.expert_ffn;
-        config_whole_if(c, "n_shared_experts");
-        m->moe.expert_latent = config_whole_if(c, "moe_latent_size");
-        m->moe.router_bias = 1;
-    }
+    if (has_network(m, DSE_FFN_EXPERTS)) take_nemotron_experts(c, m);
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
 }
 

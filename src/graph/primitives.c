@@ -213,9 +213,22 @@ static bool is_rows(double rows)
     return rows >= 0 && rows <= positions_most;
 }
 
+/* Whole numbers of experts, of which a token chooses no more than there are. */
+static bool is_choice(double routed, double chosen)
+{
+    return routed >= 0 && routed <= positions_most && chosen >= 0 && chosen <= routed && routed == floor(routed) &&
+           chosen == floor(chosen);
+}
+
 POINT(experts)
 {
-    ret[0] = is_rows(a[0]) ? dse_experts_at_work(g->workload, a[0]) : (double)NAN;
+    const bool known = is_rows(a[0]) && is_choice(a[1], a[2]);
+    ret[0] = known ? dse_experts_at_work(g->workload, (struct dse_choice){(int64_t)a[1], (int64_t)a[2]}, a[0]) : (double)NAN;
+}
+
+static bool is_one(const struct graph_range *r)
+{
+    return !r->none && r->lo == r->hi;
 }
 
 /* They grow with the rows. Loads of a power law of which the exponent varies are not known to do one thing. */
@@ -223,8 +236,10 @@ BOX(experts_box)
 {
     const bool alike = g->part->lo.routing_exponent == g->part->hi.routing_exponent || g->part->lo.routing != DSE_ROUTING_POWER_LAW;
     ret[0] = range_unknown;
-    if (alike && !a[0].none && is_rows(a[0].lo) && is_rows(a[0].hi))
-        ret[0] = hull(dse_experts_at_work(&g->part->lo, a[0].lo), dse_experts_at_work(&g->part->hi, a[0].hi));
+    const bool fixed = is_one(&a[1]) && is_one(&a[2]) && is_choice(a[1].lo, a[2].lo);
+    if (!alike || !fixed || a[0].none || !is_rows(a[0].lo) || !is_rows(a[0].hi)) return;
+    const struct dse_choice choice = {(int64_t)a[1].lo, (int64_t)a[2].lo};
+    ret[0] = hull(dse_experts_at_work(&g->part->lo, choice, a[0].lo), dse_experts_at_work(&g->part->hi, choice, a[0].hi));
 }
 
 /* ---- the memory ------------------------------------------------------------------------------------------------------------- */
@@ -969,7 +984,7 @@ const struct primitive primitives[] = {
     [P_QUALITY] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 3, quality, quality_box},
     [P_SCORE] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 2, score, score_box},
     [P_SRAM_RANGE] = {{"@srams"}, 0, 2, sram_range, sram_range_box},
-    [P_EXPERTS] = {{"1"}, OF_WORKLOAD, 1, experts, experts_box},
+    [P_EXPERTS] = {{"1", "1", "1"}, OF_WORKLOAD, 1, experts, experts_box},
     [P_SRAM_BEYOND] = {{"@technologies", "m"}, 0, 1, sram_beyond, sram_beyond_box},
     [P_CACHE_STEP] = {{NULL}, OF_WORKLOAD | OF_CACHE, 5, cache_step, cache_step_box},
     [P_INEXACT] = {{"1", "1", "1", "1"}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 3, inexact, inexact_box},
@@ -1037,7 +1052,8 @@ const struct answer answers[] = {
     {"cache.task_loss", "1", "lost share of the LLM's own score", P_SCORE, 1, P_INEXACT_SCORE},
     {"technology_sram_beyond", "1", "1 where the area of SRAM is scaled as logic is beyond where both shrank alike, else 0",
      P_SRAM_BEYOND, 0},
-    {"experts_at_work", "1", "routed experts of a chip that have work when `rows` choose among them, as a mean", P_EXPERTS, 0},
+    {"experts_at_work", "1", "routed experts of a chip that have work when `rows` choose among those of a layer, as a mean",
+     P_EXPERTS, 0},
     {"cache.read", "1", "positions of the cache that a decode step reads", P_CACHE_STEP, 0},
     {"cache.counted", "1", "(query, key) positions of a query head that the policy counts", P_CACHE_STEP, 1},
     {"cache.pages", "1", "pages that a step reads the bounds of", P_CACHE_STEP, 2},

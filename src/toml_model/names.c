@@ -44,6 +44,10 @@ struct element_field {
     { \
 #f, unit, type, offsetof(struct dse_op, f) \
     }
+#define CHOICE(f, unit, type) \
+    { \
+#f, unit, type, offsetof(struct dse_op, choice.f) \
+    }
 #define EXCHANGE(f, unit, type) \
     { \
         "exchange_" #f, unit, type, offsetof(struct dse_op, exchange.f) \
@@ -68,6 +72,8 @@ static const struct element_field op_fields[] = {
     OP(has_gate, "1", FIELD_BOOL),
     OP(writes_cache, "1", FIELD_BOOL),
     OP(is_per_head, "1", FIELD_BOOL),
+    CHOICE(routed, "1", FIELD_I64),
+    CHOICE(chosen, "1", FIELD_I64),
     EXCHANGE(kind, "1", FIELD_CHOICE),
     EXCHANGE(devices, "1", FIELD_F64),
     EXCHANGE(stride, "1", FIELD_F64),
@@ -76,6 +82,7 @@ static const struct element_field op_fields[] = {
     {NULL, NULL, FIELD_F64, 0},
 };
 #undef OP
+#undef CHOICE
 #undef EXCHANGE
 #define GROUP(f, unit, type) \
     { \

@@ -29,8 +29,11 @@ static void count_layers(struct expansion *x)
 struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n)
 {
     const struct expand_role *row = &expand_roles[role];
+    if (x->list->n == DSE_OPS_MAX) {
+        *x->ret_full = true;
+        x->list->n--;
+    }
     struct dse_op *op = &x->list->op[x->list->n++];
-    assert(x->list->n <= DSE_OPS_MAX);
     op->name = x->draft ? row->draft : row->name;
     op->kind = row->kind;
     op->role = role;
@@ -50,6 +53,7 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
     op->rows = (double)m;
     op->weight_bits = op->activation_bits = 0;
     op->element_bytes = op->weight_bytes = op->held_bytes = op->kv_read_bytes = op->kv_write_bytes = op->ops = 0;
+    op->choice.routed = op->choice.chosen = 0;
     op->exchange.devices = op->exchange.bytes = 0;
     return op;
 }
@@ -82,6 +86,39 @@ void expand_elementwise(struct expansion *x, enum dse_op_role role, int64_t repe
     expand_add(x, role, repeat, m, 1, n)->ops = ops;
 }
 
+static int64_t all_layers(const struct expansion *x)
+{
+    int64_t layers = 0;
+    for (size_t i = 0; i < x->llm->n_kinds; i++) layers += x->layers[i];
+    return layers;
+}
+
+/* Blocks whose sums a sublayer weighs, as a mean over the layers: those before its own, and its own. */
+static double blocks_weighed(const struct dse_llm *llm)
+{
+    const int64_t block = llm->residual.residual_block, whole = llm->layers / block, rest = llm->layers % block;
+    const int64_t before = block * (whole * (whole - 1) / 2) + rest * whole;
+    return 1 + (double)before / (double)llm->layers;
+}
+
+/* Of a token in a layer, where sublayers weigh sums of blocks: a norm of each, its product with a query, and the weighted sum. */
+static double weighing_scalars(const struct dse_llm *llm)
+{
+    enum { SUBLAYERS = 2 };
+    if (llm->residual.residual_block == 0) return 0;
+    return SUBLAYERS * blocks_weighed(llm) * (OPS_NORM + 2 * DSE_OPS_PER_MAC) * (double)llm->hidden;
+}
+
+/* Of a token in a layer: AltUp predicts each stream of all of them, asks its router again and corrects each by what the layer has
+ * changed, with a norm before each choice of coefficients; a low rank beside attention has a norm and is added. */
+static double residual_scalars(const struct dse_llm *llm)
+{
+    const double streams = (double)llm->residual.residual_streams, hidden = (double)llm->hidden;
+    const bool altup = streams > 0 && llm->residual.altup;
+    return (altup ? DSE_OPS_PER_MAC * streams * (streams + 2) * hidden + 2 * OPS_NORM * hidden : 0) +
+           (llm->residual.residual_rank > 0 ? (OPS_NORM + OPS_RESIDUAL) * hidden : 0) + weighing_scalars(llm);
+}
+
 /* Norms, rotary embedding, residuals, activation functions and gates of all layers. */
 static void add_scalars(struct expansion *x)
 {
@@ -98,6 +135,7 @@ static void add_scalars(struct expansion *x)
         scalars += (double)layers * (expand_mixer_scalars(x, k) + sublayers * (norms * OPS_NORM + OPS_RESIDUAL) * hidden +
                                      expand_network_scalars(x, k));
     }
+    scalars += (double)all * residual_scalars(x->llm);
     expand_elementwise(x, DSE_ROLE_ELEMENTWISE, all, x->rows, x->llm->hidden, (double)x->rows * scalars);
 }
 
@@ -110,9 +148,7 @@ static void add_head(struct expansion *x)
 /* The inputs that layers have of their own. Every chip of a tensor group makes a share of their width. */
 static void add_layer_inputs(struct expansion *x)
 {
-    const int64_t hidden = x->llm->hidden, width = expand_share(x->llm->inputs.layer_input, x->tensor);
-    int64_t layers = 0;
-    for (size_t i = 0; i < x->llm->n_kinds; i++) layers += x->layers[i];
+    const int64_t hidden = x->llm->hidden, width = expand_share(x->llm->inputs.layer_input, x->tensor), layers = all_layers(x);
     if (width == 0) return;
     expand_linear(x, DSE_ROLE_LAYER_INPUTS, x->times, x->rows, hidden, x->one_layer ? width : layers / x->times * width);
     expand_linear(x, DSE_ROLE_LAYER_INPUT_IN, layers, x->rows, hidden, width);
@@ -122,12 +158,29 @@ static void add_layer_inputs(struct expansion *x)
 /* What mixes the streams of the residual, before and behind each sublayer, and makes one of them at the end. */
 static void add_hyper_connections(struct expansion *x)
 {
-    const int64_t streams = x->llm->residual_streams, width = streams * x->llm->hidden;
-    int64_t layers = 0;
-    for (size_t i = 0; i < x->llm->n_kinds; i++) layers += x->layers[i];
-    if (streams == 0) return;
-    expand_linear(x, DSE_ROLE_HYPER_CONNECTION, 2 * layers, x->rows, width, llm_mixing(streams));
+    const int64_t streams = x->llm->residual.residual_streams, width = streams * x->llm->hidden;
+    expand_linear(x, DSE_ROLE_HYPER_CONNECTION, 2 * all_layers(x), x->rows, width, llm_mixing(streams));
     expand_linear(x, DSE_ROLE_HYPER_CONNECTION, x->times, x->rows, width, streams);
+}
+
+/* AltUp: other streams are made of the embedding and joined at the end. */
+static void add_altup(struct expansion *x)
+{
+    const int64_t hidden = x->llm->hidden, others = x->llm->residual.residual_streams - 1;
+    expand_linear(x, DSE_ROLE_STREAM_IN, x->times * others, x->rows, hidden, hidden);
+    expand_linear(x, DSE_ROLE_STREAM_ROUTER, all_layers(x), x->rows, hidden, x->llm->residual.residual_streams);
+    expand_linear(x, DSE_ROLE_STREAM_OUT, x->times * others, x->rows, hidden, hidden);
+}
+
+/* Streams of the residual, and the low rank beside attention. */
+static void add_residuals(struct expansion *x)
+{
+    const int64_t hidden = x->llm->hidden, rank = x->llm->residual.residual_rank;
+    if (x->llm->residual.residual_streams > 0 && !x->llm->residual.altup) add_hyper_connections(x);
+    if (x->llm->residual.residual_streams > 0 && x->llm->residual.altup) add_altup(x);
+    if (rank == 0) return;
+    expand_linear(x, DSE_ROLE_RESIDUAL_DOWN, all_layers(x), x->rows, hidden, rank);
+    expand_linear(x, DSE_ROLE_RESIDUAL_UP, all_layers(x), x->rows, rank, hidden);
 }
 
 static void expand_stack(struct expansion *x)
@@ -136,7 +189,7 @@ static void expand_stack(struct expansion *x)
     expand_mixers(x);
     expand_networks(x);
     add_layer_inputs(x);
-    add_hyper_connections(x);
+    add_residuals(x);
     add_scalars(x);
     add_head(x);
     expand_collectives(x);
@@ -174,25 +227,33 @@ static void add_draft(const struct expansion *of, struct dse_oplist *list)
     expand_stack(&x);
 }
 
-struct experts_at_work expand_experts(const struct expansion *x, double tokens, double chips)
+static bool same_choice(const struct expand_drawn *last, struct dse_choice choice)
+{
+    return last->choice.routed == choice.routed && last->choice.chosen == choice.chosen;
+}
+
+struct experts_at_work expand_experts(const struct expansion *x, struct dse_choice choice, double tokens, double chips)
 {
     struct expand_drawn *last = x->drawn;
-    if (last->tokens != tokens || last->chips != chips) {
-        *last = (struct expand_drawn){.tokens = tokens, .chips = chips};
-        last->work = x->draw ? experts_drawn(x->w, tokens, chips, x->draw) : experts_at_work(x->w, tokens, chips);
+    if (last->tokens != tokens || last->chips != chips || !same_choice(last, choice)) {
+        *last = (struct expand_drawn){.choice = choice, .tokens = tokens, .chips = chips};
+        last->work = x->draw ? experts_drawn(x->w, choice, tokens, chips, x->draw) : experts_at_work(x->w, choice, tokens, chips);
     }
     return last->work;
 }
 
-void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret)
+/* False: there are more operators than a list has room for. */
+static bool expand(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret)
 {
     const bool prefill = w->phase == DSE_PREFILL;
     const int64_t drafted = prefill ? 0 : w->speculation.draft_tokens;
     struct expand_drawn drawn = {0};
+    bool full = false;
     struct expansion x = {.list = ret,
                           .w = w,
                           .draw = draw && draw->layers > 0 ? draw : NULL,
                           .drawn = &drawn,
+                          .ret_full = &full,
                           .llm = w->llm,
                           .times = 1,
                           .sequences = dse_workload_sequences(w),
@@ -210,6 +271,33 @@ void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const
     ret->n = ret->n_attentions = 0;
     if (drafted > 0) add_draft(&x, ret);
     expand_stack(&x);
+    return !full;
+}
+
+void dse_workload_expand_drawn(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret)
+{
+    const bool fits = expand(w, read, draw, ret);
+    assert(fits); /* dse_llm_resolve has asked expand_fits */
+    (void)fits;
+}
+
+/* A step with all that adds operators: unequal contexts, a chunk of a prompt, a layer that drafts, several chips. */
+bool expand_fits(const struct dse_llm *llm)
+{
+    enum { SOME = 4, MANY = 16 };
+    const struct dse_workload w = {.llm = llm,
+                                   .batch = MANY,
+                                   .context = SOME,
+                                   .context_spread = 1. / SOME,
+                                   .chunk_tokens = 1,
+                                   .latent_form = DSE_LATENT_ABSORBED,
+                                   .speculation = {.draft_tokens = 1, .drafter = DSE_DRAFT_LAYER},
+                                   .tensor_parallel = 2,
+                                   .pipeline_parallel = 2,
+                                   .data_parallel = 2,
+                                   .expert_parallel = SOME};
+    struct dse_oplist list;
+    return expand(&w, -1, NULL, &list);
 }
 
 /* Those that draft stand before the LLM's in what a step with drafts expands to. */

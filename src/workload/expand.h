@@ -40,13 +40,15 @@ struct expansion {
     double element_bytes, kv_bytes;      /* of an element, with its share of scales */
     const struct dse_draw *draw;         /* NULL: experts are the mean */
     struct expand_drawn *drawn;          /* those that were asked for last */
+    bool *ret_full;                      /* the list has no room for all operators */
 };
 struct expand_drawn {
+    struct dse_choice choice;
     double tokens, chips;
     struct experts_at_work work;
 };
 /* Experts of one chip when so many tokens meet: the mean, or as drawn. */
-struct experts_at_work expand_experts(const struct expansion *x, double tokens, double chips);
+struct experts_at_work expand_experts(const struct expansion *x, struct dse_choice choice, double tokens, double chips);
 
 /* What operators of one role have in common (expand_roles.c). */
 struct expand_role {
@@ -67,6 +69,9 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
 /* A matrix of k x n weights, in each of `repeat` instances, applied to m rows. Nothing where there is no instance. */
 struct dse_op *expand_linear(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t k, int64_t n);
 void expand_elementwise(struct expansion *x, enum dse_op_role role, int64_t repeat, int64_t m, int64_t n, double ops);
+
+/* Has a list of operators room for every step of this LLM? Of one that dse_llm_resolve has made kinds of. */
+bool expand_fits(const struct dse_llm *llm);
 
 void expand_mixers(struct expansion *x);      /* expand_mixers.c */
 void expand_recurrences(struct expansion *x); /* expand_states.c */

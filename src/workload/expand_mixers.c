@@ -4,7 +4,6 @@
 #include <dse/num.h>
 #include <dse/units.h>
 
-#include <assert.h>
 #include <stddef.h>
 
 static int64_t heads_of(const struct expansion *x, const struct dse_layer_shape *s)
@@ -73,9 +72,12 @@ static void add_attention(struct expansion *x, const struct dse_attention *a)
 {
     const double layers = (double)a->layers, instances = layers * (double)a->heads * (double)a->sequences;
     const double rows = (double)a->sequences * (double)a->positions;
-    const int at = x->list->n_attentions;
-    assert(at < DSE_ATTENTIONS_MAX);
-    x->list->attention[x->list->n_attentions++] = *a;
+    if (x->list->n_attentions == DSE_ATTENTIONS_MAX) {
+        *x->ret_full = true;
+        x->list->n_attentions--;
+    }
+    const int at = x->list->n_attentions++;
+    x->list->attention[at] = *a;
     const int first = x->list->n;
     const enum dse_op_role scores = a->is_index ? DSE_ROLE_INDEX_SCORES : DSE_ROLE_ATTENTION_SCORES;
     struct dse_op *op = expand_add(x, scores, a->layers, a->queries, a->key_dim, a->positions);

@@ -20,9 +20,9 @@ static double largest_of(double n)
  * of experts. */
 enum { STRATA = EXPERTS_STRATA };
 
-void experts_popularity(const struct dse_workload *w, double ret[EXPERTS_STRATA])
+void experts_popularity(int64_t routed, double exponent, double ret[EXPERTS_STRATA])
 {
-    const double experts = (double)w->llm->moe.experts, a = w->routing_exponent, e = 1 - a;
+    const double experts = (double)routed, a = exponent, e = 1 - a;
     double sum = 0;
     for (int i = 0; i < STRATA; i++) {
         const double u = (i + 0.5) / STRATA;
@@ -38,19 +38,19 @@ static double chosen(double p, double tokens)
     return p >= 1 ? 1 : -expm1(tokens * log1p(-p));
 }
 
-bool experts_profiled(const struct dse_workload *w)
+bool experts_profiled(const struct dse_workload *w, int64_t routed)
 {
-    return w->routing == DSE_ROUTING_PROFILE && w->expert_loads && dse_expert_loads_experts(w->expert_loads) == w->llm->moe.experts;
+    return w->routing == DSE_ROUTING_PROFILE && w->expert_loads && dse_expert_loads_experts(w->expert_loads) == routed;
 }
 
-double dse_experts_at_work(const struct dse_workload *w, double tokens)
+double dse_experts_at_work(const struct dse_workload *w, struct dse_choice choice, double tokens)
 {
-    return experts_at_work(w, tokens, (double)dse_degree(w->expert_parallel)).touched;
+    return experts_at_work(w, choice, tokens, (double)dse_degree(w->expert_parallel)).touched;
 }
 
-struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips)
+struct experts_at_work experts_at_work(const struct dse_workload *w, struct dse_choice choice, double tokens, double chips)
 {
-    const double experts = (double)w->llm->moe.experts, active = (double)w->llm->moe.experts_active;
+    const double experts = (double)choice.routed, active = (double)choice.chosen;
     const double all = tokens * active, mean = all / chips, share = experts > 0 ? active / experts : 0;
     struct experts_at_work ret = {.held = dse_ceil(experts / chips), .rows = mean};
     if (experts < 1) return ret;
@@ -61,14 +61,14 @@ struct experts_at_work experts_at_work(const struct dse_workload *w, double toke
     }
     double variance = 0; /* of a chip's rows, by the experts that it holds */
     double excess = 0;   /* of the fullest chip's rows, where measured */
-    if (w->routing == DSE_ROUTING_UNIFORM || (w->routing == DSE_ROUTING_PROFILE && !experts_profiled(w))) {
+    if (w->routing == DSE_ROUTING_UNIFORM || (w->routing == DSE_ROUTING_PROFILE && !experts_profiled(w, choice.routed))) {
         ret.touched = ret.held * chosen(share, tokens);
     } else if (w->routing == DSE_ROUTING_PROFILE) {
         ret.touched = ret.held / experts * expert_loads_touched(w->expert_loads, active, tokens);
         excess = dse_max(0, all * expert_loads_fullest(w->expert_loads, (int64_t)ret.held) - mean);
     } else {
         double loads[STRATA], square = 0;
-        experts_popularity(w, loads);
+        experts_popularity(choice.routed, w->routing_exponent, loads);
         for (int i = 0; i < STRATA; i++) {
             ret.touched += ret.held / STRATA * chosen(dse_min(1, share * loads[i]), tokens);
             square += (loads[i] - 1) * (loads[i] - 1) / STRATA;

@@ -9,19 +9,20 @@ struct experts_at_work {
     double touched; /* of them with work: a mean */
     double rows;    /* of all of them on the fullest chip: a mean of the largest */
 };
-/* `tokens` go to llm->moe.experts_active experts each; experts are dealt out to `chips`. Monotone in tokens.
- * docs/explanation/llms.md, Experts. */
-struct experts_at_work experts_at_work(const struct dse_workload *w, double tokens, double chips);
+/* `tokens` choose among the experts of a layer, which are dealt out to `chips`. Monotone in tokens. docs/explanation/llms.md,
+ * Experts. */
+struct experts_at_work experts_at_work(const struct dse_workload *w, struct dse_choice choice, double tokens, double chips);
 
-/* Are loads of such an LLM's experts to be taken from a profile? Points that dse_workload_check refuses may have another's: they
- * are uniform. */
-bool experts_profiled(const struct dse_workload *w);
+/* Are loads of so many experts to be taken from a profile? Points that dse_workload_check refuses may have another's: they are
+ * uniform. */
+bool experts_profiled(const struct dse_workload *w, int64_t routed);
 
-/* How popular an expert is over the mean, by routing_exponent: of eight strata of equal numbers of experts. */
+/* How popular an expert is over the mean, by the exponent of the power law: of eight strata of equal numbers of experts. */
 enum { EXPERTS_STRATA = 8 };
-void experts_popularity(const struct dse_workload *w, double ret[EXPERTS_STRATA]);
+void experts_popularity(int64_t routed, double exponent, double ret[EXPERTS_STRATA]);
 
 /* The same as experts_at_work, as drawn: the mean over the layers of the draw. */
-struct experts_at_work experts_drawn(const struct dse_workload *w, double tokens, double chips, const struct dse_draw *draw);
+struct experts_at_work experts_drawn(const struct dse_workload *w, struct dse_choice choice, double tokens, double chips,
+                                     const struct dse_draw *draw);
 
 #endif

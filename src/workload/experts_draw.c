@@ -88,10 +88,10 @@ static void set_chances(struct layer *l, const struct dse_workload *w, int64_t l
     const double share = (double)l->active / (double)l->n;
     for (int64_t i = 0; i < l->n; i++) l->order[i] = (int16_t)i;
     for (int64_t i = 0; i < l->n; i++) l->chance[i] = share;
-    if (experts_profiled(w)) set_measured(l, w->expert_loads, layer);
+    if (experts_profiled(w, l->n)) set_measured(l, w->expert_loads, layer);
     if (w->routing != DSE_ROUTING_POWER_LAW) return;
     double loads[EXPERTS_STRATA], sum = 0;
-    experts_popularity(w, loads);
+    experts_popularity(l->n, w->routing_exponent, loads);
     shuffle(l, l->n);
     for (int64_t i = 0; i < l->n; i++) sum += l->chance[l->order[i]] = loads[i * EXPERTS_STRATA / l->n];
     for (int64_t i = 0; i < l->n; i++) l->chance[i] *= (double)l->active / sum;
@@ -121,12 +121,12 @@ static void choose_by_chance(struct layer *l, double *rows)
     }
 }
 
-bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed, int64_t layer, double *ret)
+bool dse_experts_draw(const struct dse_workload *w, struct dse_choice choice, double tokens, uint64_t seed, int64_t layer,
+                      double *ret)
 {
-    const struct dse_llm_experts *e = &w->llm->moe;
-    if (e->experts < 1 || e->experts > DSE_EXPERTS_DRAWN_MAX || w->routing == DSE_ROUTING_BALANCED) return false;
-    struct layer l = {.stream = stream_of(seed, layer), .n = e->experts, .active = e->experts_active};
-    const bool even = w->routing != DSE_ROUTING_POWER_LAW && !experts_profiled(w);
+    if (choice.routed < 1 || choice.routed > DSE_EXPERTS_DRAWN_MAX || w->routing == DSE_ROUTING_BALANCED) return false;
+    struct layer l = {.stream = stream_of(seed, layer), .n = choice.routed, .active = choice.chosen};
+    const bool even = w->routing != DSE_ROUTING_POWER_LAW && !experts_profiled(w, l.n);
     const double drawn = dse_min(dse_floor(tokens + 0.5), DSE_TOKENS_DRAWN), spread = drawn > 0 ? sqrt(tokens / drawn) : 0;
     set_chances(&l, w, layer);
     memset(ret, 0, (size_t)l.n * sizeof *ret);
@@ -145,37 +145,38 @@ bool dse_experts_draw(const struct dse_workload *w, double tokens, uint64_t seed
     return true;
 }
 
-int64_t dse_experts_fullest(const struct dse_workload *w, const double *rows, double chips, int64_t *ret_n)
+int64_t dse_experts_fullest(int64_t routed, const double *rows, double chips, int64_t *ret_n)
 {
-    const int64_t n = w->llm->moe.experts, each = (int64_t)dse_ceil((double)n / chips);
+    const int64_t each = (int64_t)dse_ceil((double)routed / chips);
     int64_t at = 0;
     double most = -1;
-    for (int64_t first = 0; first < n; first += each) {
+    for (int64_t first = 0; first < routed; first += each) {
         double sum = 0;
-        for (int64_t i = first; i < first + each && i < n; i++) sum += rows[i];
+        for (int64_t i = first; i < first + each && i < routed; i++) sum += rows[i];
         if (sum <= most) continue;
         most = sum;
         at = first;
     }
-    *ret_n = dse_min_i64(each, n - at);
+    *ret_n = dse_min_i64(each, routed - at);
     return at;
 }
 
 /* With work on a chip are as many as on all chips on the mean, as in closed form: they are what weights of all chips are made
  * of. */
-struct experts_at_work experts_drawn(const struct dse_workload *w, double tokens, double chips, const struct dse_draw *draw)
+struct experts_at_work experts_drawn(const struct dse_workload *w, struct dse_choice choice, double tokens, double chips,
+                                     const struct dse_draw *draw)
 {
     const double whole = 0.5;
-    struct experts_at_work ret = experts_at_work(w, tokens, chips);
+    struct experts_at_work ret = experts_at_work(w, choice, tokens, chips);
     double rows[DSE_EXPERTS_DRAWN_MAX], touched = 0, most = 0;
     for (int64_t k = 0; k < draw->layers; k++) {
-        if (!dse_experts_draw(w, tokens, draw->seed, draw->layer + k, rows)) return ret;
+        if (!dse_experts_draw(w, choice, tokens, draw->seed, draw->layer + k, rows)) return ret;
         int64_t n;
-        const int64_t first = dse_experts_fullest(w, rows, chips, &n);
-        for (int64_t i = 0; i < w->llm->moe.experts; i++) touched += rows[i] >= whole;
+        const int64_t first = dse_experts_fullest(choice.routed, rows, chips, &n);
+        for (int64_t i = 0; i < choice.routed; i++) touched += rows[i] >= whole;
         for (int64_t i = first; i < first + n; i++) most += rows[i];
     }
-    ret.touched = ret.held * touched / (double)draw->layers / (double)w->llm->moe.experts;
+    ret.touched = ret.held * touched / (double)draw->layers / (double)choice.routed;
     ret.rows = most / (double)draw->layers;
     return ret;
 }

@@ -2,6 +2,7 @@
 #include "workload/llm.h"
 
 #include "desc/schema.h"
+#include "workload/expand.h"
 
 #include <dse/llm.h>
 #include <dse/workload.h>
@@ -67,6 +68,8 @@ static const struct dse_param latent[] = {
 static const struct dse_param cache[] = {
     DSE_PARAM_ENUM(struct dse_layer_cache, values_from_keys, no_yes, "values are made of the projected keys, without a matrix", ""),
     DSE_PARAM_ENUM(struct dse_layer_cache, shares_cache, no_yes, "keys and values are those of a layer before it", ""),
+    DSE_PARAM_ENUM(struct dse_layer_cache, idle_keys, no_yes, "where they are: its own matrices for them are held, and not used",
+                   ""),
     DSE_PARAM_END,
 };
 
@@ -88,6 +91,7 @@ static const struct dse_param experts[] = {
     DSE_PARAM_I64(struct dse_llm_experts, expert_norms, 1, 8, "norms of hidden width around the experts alone", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, shared_gate, no_yes, "the shared experts have a gate", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, router_bias, no_yes, "the router has a bias", ""),
+    DSE_PARAM_ENUM(struct dse_llm_experts, latent_norm, no_yes, "what experts with expert_latent give has a norm", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, expert_bias, no_yes, "the matrices of an expert have biases", ""),
     DSE_PARAM_END,
 };
@@ -115,6 +119,23 @@ static const struct dse_param inputs[] = {
     DSE_PARAM_END,
 };
 
+static const struct dse_param residual[] = {
+    DSE_PARAM_I64(struct dse_llm_residual, residual_streams, 2, 64, "streams of the residual", ""),
+    DSE_PARAM_ENUM(struct dse_llm_residual, altup, no_yes, "AltUp mixes them, not hyper-connections", ""),
+    DSE_PARAM_I64(struct dse_llm_residual, residual_block, 1, DSE_PATTERN_MAX,
+                  "layers of a block, of which later sublayers weigh the sums (attention residuals)", ""),
+    DSE_PARAM_I64(struct dse_llm_residual, residual_rank, 1, WIDTH_MAX, "rank of two matrices beside attention (LAuReL)", ""),
+    DSE_PARAM_END,
+};
+
+static const struct dse_param seeing[] = {
+    DSE_PARAM_I64(struct dse_llm_seeing, cross_layers, 1, DSE_PATTERN_MAX,
+                  "layers of cross attention beside `layers`, which decoding a text without images skips", ""),
+    DSE_PARAM_I64(struct dse_llm_seeing, input_rows, 1, 65536, "rows of the input embedding that the output head does not have",
+                  ""),
+    DSE_PARAM_END,
+};
+
 static const struct dse_param shape[] = {
     DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, heads, 1, HEADS_MAX, "query heads", ""),
     DSE_PARAM_I64_OPTIONAL(struct dse_layer_shape, kv_heads, 1, HEADS_MAX,
@@ -138,7 +159,8 @@ const struct dse_param dse_llm_fields[] = {
     DSE_PARAM_I64(struct dse_llm, hidden, 1, 262144, "width of the residual stream", ""),
     DSE_EMBED(struct dse_llm, shape, struct dse_layer_shape, shape),
     DSE_EMBED_OPTIONAL(struct dse_llm, inputs, struct dse_llm_layer_inputs, inputs),
-    DSE_PARAM_I64_OPTIONAL(struct dse_llm, residual_streams, 2, 64, "streams of the residual that hyper-connections mix", ""),
+    DSE_EMBED_OPTIONAL(struct dse_llm, residual, struct dse_llm_residual, residual),
+    DSE_EMBED_OPTIONAL(struct dse_llm, seeing, struct dse_llm_seeing, seeing),
     DSE_PARAM_I64(struct dse_llm, vocab, 1, 4194304, "rows of the embedding table", ""),
     DSE_PARAM_I64(struct dse_llm, embedding_tables, 1, 2, "embedding tables; 1: the output head is the input embedding", ""),
     DSE_PARAM_I64(struct dse_llm, max_context, 1, 16777216, "longest context it was trained or extended for", ""),
@@ -247,6 +269,7 @@ static const char *check_heads(const struct dse_layer_shape *s)
     if (s->kv_heads > s->heads) return "kv_heads is greater than heads";
     if (s->heads % s->kv_heads != 0) return "heads is not a multiple of kv_heads";
     if (s->cache.values_from_keys && llm_value_dim(s) != s->head_dim) return "values_from_keys needs values as wide as keys";
+    if (s->cache.idle_keys && !s->cache.shares_cache) return "idle_keys needs shares_cache";
     return NULL;
 }
 
@@ -394,16 +417,14 @@ static const char *check_layer_kinds(const struct dse_llm *llm)
     return NULL;
 }
 
-/* Routed experts are dealt out to chips once, for all layers. */
-static const char *check_experts(const struct dse_llm *llm)
+int64_t dse_llm_fewest_experts(const struct dse_llm *llm)
 {
+    int64_t fewest = 0;
     for (size_t i = 0; i < llm->n_kinds; i++) {
-        const struct dse_llm_experts *e = &llm->kinds[i].shape.moe;
-        if (llm->kinds[i].feed_forward == DSE_FFN_EXPERTS &&
-            (llm->moe.experts != e->experts || llm->moe.experts_active != e->experts_active))
-            return "a kind of layers has other numbers of experts than the LLM (experts, experts_active)";
+        const int64_t here = llm->kinds[i].feed_forward == DSE_FFN_EXPERTS ? llm->kinds[i].shape.moe.experts : 0;
+        if (here > 0 && (fewest == 0 || here < fewest)) fewest = here;
     }
-    return NULL;
+    return fewest;
 }
 
 /* Bits of weights that the LLM does not have would move nothing. */
@@ -421,81 +442,29 @@ static const char *check_formats(const struct dse_llm *llm)
     return class_bits_fault(&llm->formats);
 }
 
-/* ---- what is the same ---------------------------------------------------------------------------------------------------- */
-
-static bool same_heads(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
+static const char *check_residual(const struct dse_llm *llm)
 {
-    const struct dse_layer_shape *x = &a->shape, *y = &b->shape;
-    return llm_is_grouped(a->attention) && llm_is_grouped(b->attention) && x->heads == y->heads && x->kv_heads == y->kv_heads &&
-           x->head_dim == y->head_dim && llm_value_dim(x) == llm_value_dim(y) &&
-           x->cache.values_from_keys == y->cache.values_from_keys && x->cache.shares_cache == y->cache.shares_cache &&
-           x->details.output_gate == y->details.output_gate;
+    return llm->residual.altup && llm->residual.residual_streams == 0 ? "altup needs residual_streams" : NULL;
 }
 
-static bool same_sizes(const struct dse_llm_experts *a, const struct dse_llm_experts *b)
+/* Layers of cross attention have the LLM's heads, and a dense network. */
+static const char *check_seeing(const struct dse_llm *llm)
 {
-    return a->experts == b->experts && a->experts_active == b->experts_active && a->expert_ffn == b->expert_ffn &&
-           a->shared_ffn == b->shared_ffn && a->expert_latent == b->expert_latent && a->shared_gate == b->shared_gate;
+    const char *why = llm->seeing.cross_layers > 0 ? check_heads(&llm->shape) : NULL;
+    return why || llm->seeing.cross_layers == 0 || llm->ffn > 0 ? why : "cross_layers need ffn";
 }
 
-static bool same_recurrence(const struct dse_llm_states *a, const struct dse_llm_states *b)
+static void find_idle(struct dse_llm *llm)
 {
-    return a->state_key_heads == b->state_key_heads && a->state_key_dim == b->state_key_dim &&
-           a->state_value_heads == b->state_value_heads && a->state_full_gate == b->state_full_gate &&
-           a->state_value_dim == b->state_value_dim && a->conv_kernel == b->conv_kernel && a->ssm_inner == b->ssm_inner &&
-           a->ssm_heads == b->ssm_heads && a->ssm_state == b->ssm_state && a->ssm_groups == b->ssm_groups &&
-           a->ssm_dt_rank == b->ssm_dt_rank;
-}
-
-static bool same_latent(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
-{
-    return a->attention == b->attention && dse_llm_is_latent((enum dse_mixer)a->attention) && a->shape.heads == b->shape.heads &&
-           memcmp(&a->shape.latent, &b->shape.latent, sizeof a->shape.latent) == 0;
-}
-
-static bool same_compression(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
-{
-    return a->attention == DSE_COMPRESSED && b->attention == DSE_COMPRESSED && a->shape.heads == b->shape.heads &&
-           a->shape.head_dim == b->shape.head_dim && a->shape.attention_window == b->shape.attention_window &&
-           memcmp(&a->shape.latent, &b->shape.latent, sizeof a->shape.latent) == 0 &&
-           memcmp(&a->shape.compression, &b->shape.compression, sizeof a->shape.compression) == 0;
-}
-
-static bool same_states(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
-{
-    const int32_t r = llm_recurrence(a);
-    if ((a->beside == DSE_NO_MIXER) != (b->beside == DSE_NO_MIXER)) return false;
-    return r != DSE_NO_MIXER && r == llm_recurrence(b) && same_recurrence(&a->shape.states, &b->shape.states);
-}
-
-static bool same_network(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
-{
-    if (a->feed_forward != b->feed_forward || a->shape.ffn_matrices != b->shape.ffn_matrices) return false;
-    return a->feed_forward == DSE_FFN_DENSE ? a->shape.ffn == b->shape.ffn : same_sizes(&a->shape.moe, &b->shape.moe);
-}
-
-static uint8_t first_same(const struct dse_llm *llm, size_t of,
-                          bool (*same)(const struct dse_layer_kind *, const struct dse_layer_kind *))
-{
-    size_t i = 0;
-    while (i < of && !same(&llm->kinds[i], &llm->kinds[of])) i++;
-    return (uint8_t)i;
-}
-
-static void find_same(struct dse_llm *llm)
-{
-    for (size_t i = 0; i < llm->n_kinds; i++) {
-        struct dse_layer_kind *k = &llm->kinds[i];
-        k->same_heads = first_same(llm, i, same_heads);
-        k->same_latent = first_same(llm, i, k->attention == DSE_COMPRESSED ? same_compression : same_latent);
-        k->same_states = first_same(llm, i, same_states);
-        k->same_network = first_same(llm, i, same_network);
-    }
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    memcpy(llm->idle, n.idle, sizeof llm->idle);
 }
 
 const char *dse_llm_resolve(struct dse_llm *llm)
 {
-    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches, check_experts};
+    static const char *(*const checks[])(const struct dse_llm *) = {check_layer_kinds, check_choices, check_caches, check_residual,
+                                                                    check_seeing};
     const char *why = check_cover(llm, "attention", &llm->attention);
     if (!why) why = check_cover(llm, "feed_forward", &llm->feed_forward);
     if (!why) why = check_cover(llm, "layer_kinds", &llm->layer_kinds);
@@ -504,7 +473,9 @@ const char *dse_llm_resolve(struct dse_llm *llm)
     count_layers(llm);
     for (size_t i = 0; !why && i < sizeof checks / sizeof *checks; i++) why = checks[i](llm);
     for (size_t i = 0; !why && i < llm->n_kinds; i++) why = check_kind(&llm->kinds[i]);
-    find_same(llm);
+    llm_find_same(llm);
+    if (!why) find_idle(llm);
+    if (!why && !expand_fits(llm)) why = "its layers are of too many kinds for a list of operators (layer_kinds)";
     return why ? why : check_formats(llm);
 }
 
@@ -546,7 +517,8 @@ bool dse_llm_is_plain(const struct dse_llm *llm)
     const struct dse_layer_kind *k = &llm->kinds[0];
     return llm->n_kinds == 1 && llm->layer_kinds.n == 0 && k->attention == DSE_FULL && k->feed_forward == DSE_FFN_DENSE &&
            !llm->details.output_gate && !llm->cache.values_from_keys && llm->inputs.layer_input == 0 &&
-           llm->residual_streams == 0 && llm_value_dim(&llm->shape) == llm->head_dim;
+           llm->residual.residual_streams == 0 && llm->residual.residual_rank == 0 && llm->residual.residual_block == 0 &&
+           llm_value_dim(&llm->shape) == llm->head_dim;
 }
 
 bool dse_llm_has_one_cache(const struct dse_llm *llm)

@@ -3,6 +3,7 @@
 #define DSE_WORKLOAD_LLM_H
 
 #include <dse/catalog.h>
+#include <dse/workload.h>
 
 /* Attention with keys and values of its own for each position: full, window, chunk, and over what an indexer chooses. */
 static inline bool llm_is_grouped(int32_t mixer)
@@ -70,6 +71,26 @@ static inline int64_t llm_mixing(int64_t streams)
     return (2 + streams) * streams;
 }
 
+static inline struct dse_choice llm_choice(const struct dse_layer_shape *s)
+{
+    return (struct dse_choice){s->moe.experts, s->moe.experts_active};
+}
+/* What goes into an expert and comes out of it. */
+static inline int64_t llm_expert_width(const struct dse_llm *llm, const struct dse_layer_shape *s)
+{
+    return s->moe.expert_latent > 0 ? s->moe.expert_latent : llm->hidden;
+}
+
+/* Weights of one expert, its biases among them. */
+static inline int64_t llm_expert_biases(const struct dse_llm *llm, const struct dse_layer_shape *s)
+{
+    return s->moe.expert_bias ? (s->ffn_matrices - 1) * s->moe.expert_ffn + llm_expert_width(llm, s) : 0;
+}
+static inline int64_t llm_expert_elements(const struct dse_llm *llm, const struct dse_layer_shape *s)
+{
+    return s->ffn_matrices * llm_expert_width(llm, s) * s->moe.expert_ffn + llm_expert_biases(llm, s);
+}
+
 /* Positions that a query sees at most; 0: all of them. */
 static inline int64_t llm_reach(const struct dse_layer_kind *k)
 {
@@ -82,6 +103,9 @@ static inline int64_t llm_indexed(const struct dse_layer_kind *k, int64_t contex
 {
     return k->attention == DSE_COMPRESSED ? llm_compressed(&k->shape, context) : context;
 }
+
+/* Find the first kind that each is like: same_heads to same_shared (llm_same.c). */
+void llm_find_same(struct dse_llm *llm);
 
 extern const struct dse_param llm_format_fields[]; /* of struct dse_class_bits */
 /* NULL, or why no weights are held so. */

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-/* What one sublayer has: matrices by class, what is no matrix, and of that what belongs to routed experts. */
+/* What one sublayer has: matrices by class, what is no matrix, and of that what belongs to routed experts; of the routed experts'
+ * matrices and of the rest what a token uses; of all that what no token uses. */
 struct part {
-    int64_t matrices[DSE_WEIGHT_CLASSES], small, routed_small;
+    int64_t matrices[DSE_WEIGHT_CLASSES], small, routed_small, used, used_small, idle[DSE_WEIGHT_CLASSES], idle_small;
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -27,12 +28,15 @@ static struct part attention(const struct dse_llm *llm, const struct dse_layer_s
 {
     const struct dse_llm_details *d = &s->details;
     const int64_t q = s->heads * s->head_dim, made = made_columns(s), keys = made > 0 ? s->kv_heads * s->head_dim : 0;
+    const int64_t idle = s->cache.idle_keys ? s->kv_heads * (s->head_dim + llm_value_dim(s)) : 0;
     struct part p = {.matrices[DSE_WEIGHTS_ATTENTION] =
-                         llm->hidden * (q + llm_gate(s, s->heads) + made) + s->heads * llm_value_dim(s) * llm->hidden};
+                         llm->hidden * (q + llm_gate(s, s->heads) + made + idle) + s->heads * llm_value_dim(s) * llm->hidden,
+                     .idle[DSE_WEIGHTS_ATTENTION] = llm->hidden * idle};
     if (d->qkv_bias) p.small += q + made;
     if (d->output_bias) p.small += llm->hidden;
     if (d->attention_sinks) p.small += s->heads;
-    if (d->qk_norm == DSE_QK_NORM_HEAD) p.small += made > 0 ? 2 * s->head_dim : s->head_dim;
+    if (d->qk_norm == DSE_QK_NORM_HEAD) p.small += made + idle > 0 ? 2 * s->head_dim : s->head_dim;
+    if (d->qk_norm == DSE_QK_NORM_HEAD && idle > 0) p.idle_small += s->head_dim;
     if (d->qk_norm == DSE_QK_NORM_FULL) p.small += q + keys;
     return p;
 }
@@ -94,12 +98,14 @@ static struct part delta_rule(const struct dse_llm *llm, const struct dse_llm_st
                          .small = (2 * keys + values) * s->conv_kernel + 2 * s->state_value_heads + s->state_value_dim};
 }
 
-static struct part kda(const struct dse_llm *llm, const struct dse_llm_states *s) /* decays, their bias, convolutions; a norm */
+/* Decays, of heads, or with the full gate of a head's channels (Kimi-K3); their bias, convolutions; a norm. */
+static struct part kda(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
     const int64_t heads = s->state_value_heads, keys = heads * s->state_key_dim, values = heads * s->state_value_dim;
     return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * llm_kda_projected(s, heads) +
                                                             s->state_value_dim * llm_kda_raised(s, heads) + values * llm->hidden,
-                         .small = (2 * keys + values) * s->conv_kernel + heads + keys + s->state_value_dim};
+                         .small = (2 * keys + values) * s->conv_kernel + (s->state_full_gate ? s->state_key_dim : heads) + keys +
+                                  s->state_value_dim};
 }
 
 static struct part lightning(const struct dse_llm *llm, const struct dse_llm_states *s) /* q, k, v and the gate; a norm */
@@ -158,14 +164,15 @@ static struct part network_part(const struct dse_llm *llm, const struct dse_laye
         return (struct part){.matrices[DSE_WEIGHTS_DENSE] = s->ffn_matrices * llm->hidden * s->ffn,
                              .small = s->details.network_bias ? (s->ffn_matrices - 1) * s->ffn + llm->hidden : 0};
     if (feed_forward != DSE_FFN_EXPERTS) return (struct part){0};
-    const int64_t width = e->expert_latent ? e->expert_latent : llm->hidden;
-    const int64_t biases = e->expert_bias ? (s->ffn_matrices - 1) * e->expert_ffn + width : 0;
-    return (struct part){.matrices[DSE_WEIGHTS_ROUTER] = llm->hidden * (e->experts + (e->shared_gate ? 1 : 0)),
-                         .matrices[DSE_WEIGHTS_SHARED] =
-                             s->ffn_matrices * llm->hidden * e->shared_ffn + 2 * llm->hidden * e->expert_latent,
-                         .matrices[DSE_WEIGHTS_EXPERTS] = e->experts * s->ffn_matrices * width * e->expert_ffn,
-                         .small = (e->router_bias ? e->experts : 0) + e->expert_norms * llm->hidden,
-                         .routed_small = e->experts * biases};
+    const int64_t biases = llm_expert_biases(llm, s), one = llm_expert_elements(llm, s) - biases;
+    return (struct part){
+        .matrices[DSE_WEIGHTS_ROUTER] = llm->hidden * (e->experts + (e->shared_gate ? 1 : 0)),
+        .matrices[DSE_WEIGHTS_SHARED] = s->ffn_matrices * llm->hidden * e->shared_ffn + 2 * llm->hidden * e->expert_latent,
+        .matrices[DSE_WEIGHTS_EXPERTS] = e->experts * one,
+        .used = e->experts_active * one,
+        .used_small = e->experts_active * biases,
+        .small = (e->router_bias ? e->experts : 0) + e->expert_norms * llm->hidden + (e->latent_norm ? e->expert_latent : 0),
+        .routed_small = e->experts * biases};
 }
 
 bool dse_llm_is_latent(enum dse_mixer mixer)
@@ -240,11 +247,6 @@ static int64_t attention_macs(const struct dse_layer_kind *k, int64_t context, e
            s->heads * (m->nope_dim + m->rope_dim + m->v_head_dim) * seen + index;
 }
 
-static int64_t active_share(const struct dse_llm *llm, int64_t routed)
-{
-    return llm->moe.experts ? routed * llm->moe.experts_active / llm->moe.experts : 0;
-}
-
 static int64_t norm_elements(const struct dse_llm *llm)
 {
     return llm->details.norm_bias ? 2 * llm->hidden : llm->hidden;
@@ -253,11 +255,47 @@ static int64_t norm_elements(const struct dse_llm *llm)
 /* Hyper-connections before and behind each sublayer, and what makes one stream of them at the end. */
 static struct part hyper_connections(const struct dse_llm *llm)
 {
-    const int64_t streams = llm->residual_streams, mixing = llm_mixing(streams), sites = 2 * llm->layers;
+    const int64_t streams = llm->residual.residual_streams, mixing = llm_mixing(streams), sites = 2 * llm->layers;
     enum { SCALES = 3 };
-    if (streams == 0) return (struct part){0};
     return (struct part){.matrices[DSE_WEIGHTS_OTHER] = streams * llm->hidden * (sites * mixing + streams),
                          .small = sites * (mixing + SCALES) + streams + 1};
+}
+
+/* AltUp: matrices to the other streams and back; in each layer a router, its norm, a scale, and the coefficients that predict
+ * and correct. */
+static struct part altup(const struct dse_llm *llm)
+{
+    const int64_t streams = llm->residual.residual_streams, h = llm->hidden;
+    return (struct part){.matrices[DSE_WEIGHTS_OTHER] = 2 * (streams - 1) * h * h + llm->layers * h * streams,
+                         .small = llm->layers * (2 * h + streams * streams * (streams + 1))};
+}
+
+/* Streams of the residual, and a low rank beside attention, with a norm. */
+static struct part residuals(const struct dse_llm *llm)
+{
+    const bool one = llm->residual.residual_streams == 0;
+    struct part p = one ? (struct part){0} : llm->residual.altup ? altup(llm) : hyper_connections(llm);
+    p.matrices[DSE_WEIGHTS_OTHER] += llm->layers * 2 * llm->hidden * llm->residual.residual_rank;
+    p.small += llm->residual.residual_rank > 0 ? llm->layers * llm->hidden : 0;
+    if (llm->residual.residual_block > 0)
+        p.small += (2 * llm->layers + 1) * 2 * llm->hidden; /* a query and a norm of each weighing */
+    return p;
+}
+
+static void add_part(struct part *sum, int64_t times, const struct part *p);
+
+/* Layers of cross attention to images, which a text alone skips: norms of queries and keys by head, and a gate of each sublayer. */
+static struct part cross_layers(const struct dse_llm *llm)
+{
+    enum { SUBLAYERS = 2 };
+    struct dse_layer_shape s = llm->shape;
+    struct part sum = {.small = llm->seeing.cross_layers * SUBLAYERS * (norm_elements(llm) + 1)};
+    s.details.qk_norm = DSE_QK_NORM_HEAD;
+    const struct part parts[] = {attention(llm, &s), network_part(llm, &s, DSE_FFN_DENSE)};
+    for (int i = 0; i < SUBLAYERS; i++) add_part(&sum, llm->seeing.cross_layers, &parts[i]);
+    memcpy(sum.idle, sum.matrices, sizeof sum.idle);
+    sum.idle_small = sum.small;
+    return sum;
 }
 
 /* Inputs of the layers' own: a projection of the embedding to all of them, and in each layer one into its width and one out. */
@@ -271,15 +309,21 @@ static struct part layer_inputs(const struct dse_llm *llm)
 
 static int64_t table_elements(const struct dse_llm *llm)
 {
-    return llm->embedding_tables * llm->vocab * llm->hidden + llm->details.positions * llm->hidden +
+    return llm->embedding_tables * llm->vocab * llm->hidden + (llm->details.positions + llm->seeing.input_rows) * llm->hidden +
            llm->inputs.layer_input_vocab * llm->layers * llm->inputs.layer_input;
 }
 
 static void add_part(struct part *sum, int64_t times, const struct part *p)
 {
-    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) sum->matrices[i] += times * p->matrices[i];
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
+        sum->matrices[i] += times * p->matrices[i];
+        sum->idle[i] += times * p->idle[i];
+    }
+    sum->idle_small += times * p->idle_small;
     sum->small += times * p->small;
     sum->routed_small += times * p->routed_small;
+    sum->used += times * p->used;
+    sum->used_small += times * p->used_small;
 }
 
 static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, struct part *sum, struct dse_llm_counts *ret)
@@ -306,24 +350,30 @@ static void add_kind(const struct dse_llm *llm, const struct dse_layer_kind *k, 
 void dse_llm_count(const struct dse_llm *llm, struct dse_llm_counts *ret)
 {
     const int64_t table = llm->vocab * llm->hidden;
-    const struct part mixed = hyper_connections(llm);
+    const struct part streams = residuals(llm), seeing = cross_layers(llm);
     struct part sum = layer_inputs(llm);
-    add_part(&sum, 1, &mixed);
+    add_part(&sum, 1, &streams);
+    add_part(&sum, 1, &seeing);
     sum.small += norm_elements(llm) * (llm->details.embedding_norm ? 2 : 1) + (llm->details.head_bias ? llm->vocab : 0);
     *ret = (struct dse_llm_counts){.params_tables = table_elements(llm)};
     for (size_t i = 0; i < llm->n_kinds; i++) add_kind(llm, &llm->kinds[i], &sum, ret);
     const int64_t routed = sum.matrices[DSE_WEIGHTS_EXPERTS];
-    int64_t shared = 0; /* by all tokens */
-    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) shared += i == DSE_WEIGHTS_EXPERTS ? 0 : sum.matrices[i];
+    int64_t shared = 0, idle = 0; /* by all tokens, and by none */
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
+        shared += i == DSE_WEIGHTS_EXPERTS ? 0 : sum.matrices[i] - sum.idle[i];
+        idle += sum.idle[i];
+    }
     memcpy(ret->matrices, sum.matrices, sizeof ret->matrices);
+    memcpy(ret->idle, sum.idle, sizeof ret->idle);
     ret->matrices[DSE_WEIGHTS_HEAD] = llm->embedding_tables > 1 ? table : 0;
     ret->matrices[DSE_WEIGHTS_TABLES] = ret->params_tables - ret->matrices[DSE_WEIGHTS_HEAD];
     ret->params_routed = routed + sum.routed_small;
     ret->params_small = sum.small + sum.routed_small;
-    ret->params = ret->params_tables + shared + sum.small + ret->params_routed;
-    ret->params_active = table + shared + sum.small + active_share(llm, ret->params_routed);
+    ret->params_idle = idle + sum.idle_small;
+    ret->params = ret->params_tables + shared + idle + sum.small + ret->params_routed;
+    ret->params_active = table + shared + sum.small - sum.idle_small + sum.used + sum.used_small;
     ret->params_active_with_input = ret->params_active + (llm->embedding_tables - 1) * table;
-    ret->linear_macs = table + shared + active_share(llm, routed);
+    ret->linear_macs = table + shared + sum.used;
 }
 
 double dse_llm_checkpoint_bytes(const struct dse_llm *llm)

@@ -20,7 +20,7 @@ static void tell(const struct told *t, enum dse_weight_class class, const char *
 
 static void tell_attention(const struct told *t, const struct dse_llm *llm, const struct dse_layer_shape *s)
 {
-    const int64_t values = llm_value_dim(s), own = s->cache.shares_cache ? 0 : s->kv_heads;
+    const int64_t values = llm_value_dim(s), own = s->cache.shares_cache && !s->cache.idle_keys ? 0 : s->kv_heads;
     const int64_t gate = llm_gate(s, s->heads), apart = s->details.output_gate == DSE_GATE_HEAD ? gate : 0;
     tell(t, DSE_WEIGHTS_ATTENTION, "q_proj", 1, s->heads * s->head_dim + gate - apart, llm->hidden);
     tell(t, DSE_WEIGHTS_ATTENTION, "g_proj", 1, apart, llm->hidden);

@@ -164,8 +164,8 @@ static const char *check_degrees(const struct dse_workload *w)
     if (why) return why;
     if (dse_degree(w->pipeline_parallel) > w->llm->layers) return "pipeline_parallel is more than the LLM's layers";
     if (expert == 1) return NULL;
-    if (w->llm->moe.experts == 0) return "expert_parallel needs an LLM with experts";
-    if (expert > w->llm->moe.experts) return "expert_parallel is more than the LLM's experts";
+    if (dse_llm_fewest_experts(w->llm) == 0) return "expert_parallel needs an LLM with experts";
+    if (expert > dse_llm_fewest_experts(w->llm)) return "expert_parallel is more than the LLM's experts";
     if (group % expert != 0) return "expert_parallel does not divide the chips of a stage (tensor_parallel x data_parallel)";
     return expert % tensor == 0 || tensor % expert == 0 ? NULL : "neither tensor_parallel nor expert_parallel divides the other";
 }
@@ -244,13 +244,16 @@ bool dse_workload_narrow(struct dse_workload *lo, struct dse_workload *hi, unsig
 /* Loads are those of an LLM with so many experts, none of which a token can choose twice. */
 static const char *check_routing(const struct dse_workload *w)
 {
-    const struct dse_llm_experts *e = &w->llm->moe;
-    if (w->routing != DSE_ROUTING_PROFILE || e->experts == 0) return NULL;
+    if (w->routing != DSE_ROUTING_PROFILE || dse_llm_fewest_experts(w->llm) == 0) return NULL;
     if (!w->expert_loads) return "routing = profile needs expert_loads";
-    if (dse_expert_loads_experts(w->expert_loads) != e->experts)
-        return "expert_loads and the LLM have different numbers of experts (expert_loads, llm)";
-    if ((double)e->experts_active * expert_loads_largest(w->expert_loads) > 1 + 1e-9)
-        return "an expert would be chosen more than once per token (expert_loads, llm)";
+    for (size_t i = 0; i < w->llm->n_kinds; i++) {
+        const struct dse_choice c = llm_choice(&w->llm->kinds[i].shape);
+        if (w->llm->kinds[i].feed_forward != DSE_FFN_EXPERTS) continue;
+        if (dse_expert_loads_experts(w->expert_loads) != c.routed)
+            return "expert_loads and the LLM have different numbers of experts (expert_loads, llm)";
+        if ((double)c.chosen * expert_loads_largest(w->expert_loads) > 1 + 1e-9)
+            return "an expert would be chosen more than once per token (expert_loads, llm)";
+    }
     return NULL;
 }
 
@@ -298,11 +301,21 @@ static double kept_bytes(const struct dse_oplist *list, double drafted)
     return bytes;
 }
 
-/* Of tables beside the embedding: learned positions, and the inputs that layers have of their own. */
+/* Of tables beside the embedding: learned positions, rows for images, and the inputs that layers have of their own. */
 static double other_tables(const struct dse_llm *llm)
 {
-    return (double)(llm->details.positions * llm->hidden) +
+    return (double)((llm->details.positions + llm->seeing.input_rows) * llm->hidden) +
            (double)(llm->inputs.layer_input_vocab * llm->layers) * (double)llm->inputs.layer_input;
+}
+
+/* Of weights that no step uses. */
+static double idle_bytes(const struct dse_workload *w)
+{
+    double bytes = 0;
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++)
+        if (w->llm->idle[i] > 0)
+            bytes += (double)w->llm->idle[i] * dse_held_bytes(dse_workload_held(w, w->llm, (enum dse_weight_class)i));
+    return bytes;
 }
 
 double dse_workload_plain_weights(const struct dse_workload *w)
@@ -314,7 +327,8 @@ double dse_workload_plain_weights(const struct dse_workload *w)
                            dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_TABLES))};
     const double network = (double)llm->ffn_matrices * (double)llm->hidden * (double)llm->ffn;
     return (double)llm->layers * ((dse_llm_layer_weights(llm) - network) * each[0] + network * each[1]) +
-           dse_llm_head_weights(llm) * (each[2] + (llm->embedding_tables > 1 ? each[3] : 0)) + other_tables(llm) * each[3];
+           dse_llm_head_weights(llm) * (each[2] + (llm->embedding_tables > 1 ? each[3] : 0)) + other_tables(llm) * each[3] +
+           idle_bytes(w);
 }
 
 /* The first stage of a pipeline has the embedding, the last one the output head: what the wider one has more is added. */
@@ -326,7 +340,7 @@ double dse_workload_table_bytes(const struct dse_workload *w)
                  head = dse_held_bytes(dse_workload_held(w, llm, DSE_WEIGHTS_HEAD));
     const double more = stages > 1 ? dse_max(0, each - head) : each;
     return (llm->embedding_tables > 1 ? dse_llm_head_weights(llm) * more / tensor : 0) +
-           other_tables(llm) * each / (tensor * stages);
+           (other_tables(llm) * each + idle_bytes(w)) / (tensor * stages);
 }
 
 double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list)

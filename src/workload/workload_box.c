@@ -114,7 +114,7 @@ static bool contract(struct dse_workload *lo, struct dse_workload *hi)
     hi->context = dse_min_i64(hi->context, llm->max_context);
     if (llm->heads > 0) hi->tensor_parallel = dse_min_i64(hi->tensor_parallel, llm->heads);
     hi->pipeline_parallel = dse_min_i64(hi->pipeline_parallel, dse_max_i64(1, llm->layers));
-    hi->expert_parallel = dse_min_i64(hi->expert_parallel, dse_max_i64(1, llm->moe.experts));
+    hi->expert_parallel = dse_min_i64(hi->expert_parallel, dse_max_i64(1, dse_llm_fewest_experts(llm)));
     if (lo->phase == DSE_PREFILL) {
         const bool any = lo->speculation.draft_tokens == 0 && lo->chunk_tokens == 0 && lo->context_spread <= 0;
         hi->speculation.draft_tokens = hi->chunk_tokens = 0;
@@ -179,7 +179,7 @@ static bool is_followed(const struct dse_workload_part *part)
     const bool alike = lo->batch == hi->batch && lo->data_parallel == hi->data_parallel && lo->context == hi->context &&
                        lo->speculation.draft_tokens == hi->speculation.draft_tokens && lo->context_spread >= hi->context_spread;
     if (hi->context_spread > 0 && !alike) return false;
-    const bool law = lo->llm->moe.experts > 0 && lo->routing == DSE_ROUTING_POWER_LAW;
+    const bool law = dse_llm_fewest_experts(lo->llm) > 0 && lo->routing == DSE_ROUTING_POWER_LAW;
     return !law || lo->routing_exponent >= hi->routing_exponent;
 }
 

@@ -16,7 +16,7 @@ rows   = { default = 4, range = [1, 64], doc = "rows of a call" }
 call_s = "sum(for op in linear: max(op.ops * rows / engine_tflops, op.weight_bytes / gbs_of_copies_gbs)) + (memory == 'hbm-256' ? 0 : 1 [us])"
 best   = { is = "rows", trying = "rows", least = "call_s * ceil(8 / rows)", step = "2", shares = "64", doc = "rows of the fastest eight" }
 [refuse]
-"an LLM with experts (llm)" = "experts_at_work(rows) == 0"
+"an LLM with experts (llm)" = "sum(for op in linear: experts_at_work(rows, op.routed, op.chosen)) == 0"
 [step]
 time = "call_s"
 node = "5 [nm]"

@@ -19,6 +19,22 @@ column() { # NAME COLUMN FILE
 "$DSE" eval flashdecoding -c shared.toml --set llm=shared --set gpu=h100 --set context=4096 >out.txt || fail "a step with shared indexers"
 grep -q '^beyond' out.txt && fail "what is read in full is marked: $(cat out.txt)"
 
+# Layers with unequal numbers of experts run on every machine, at both fidelities, and on chips that share their experts.
+for case in unequal_experts blocks_of_experts; do
+    "$DSE" llm import "$cases/$case.json" -n "$case" -o "$case.toml" >out.txt || fail "import $case"
+    "$DSE" list llms "$case" -c "$case.toml" >out.txt || fail "list $case"
+    says 'fullest of 8' out.txt
+    for model in lad veda swiftkv flashdecoding ane; do
+        for fidelity in closed-form event-level; do
+            "$DSE" eval $model -c "$case.toml" --set llm="$case" --set context=512 --set batch=3 --fidelity $fidelity $([ $model = lad ] && echo --set decoding=full-cache) >out.txt 2>err.txt ||
+                fail "$model, $fidelity, $case: $(cat out.txt err.txt)"
+        done
+    done
+    "$DSE" eval flashdecoding -c "$case.toml" --set llm="$case" --set context=512 --set data_parallel=8 --set expert_parallel=8 >out.txt || fail "8 chips, $case: $(cat out.txt)"
+done
+"$DSE" eval flashdecoding -c unequal_experts.toml --set llm=unequal_experts --set data_parallel=12 --set expert_parallel=12 >out.txt 2>&1
+says "expert_parallel is more than the LLM's experts" out.txt
+
 # A catalog that is there is not written over, unless told to.
 "$DSE" llm import "$cases/generic_noise.json" -n other -o full.toml 2>err.txt && fail "a catalog is written over"
 says 'full.toml: error: the file is there already' err.txt

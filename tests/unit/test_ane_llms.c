@@ -88,7 +88,7 @@ static void rows__are_what_a_step_is_made_of(void **state)
             assert_close(step.op[k].name, ROWS * row.op[k].ops, step.op[k].ops, 1e-9);
             assert_close(step.op[k].name, ROWS * row.op[k].kv_write_bytes, step.op[k].kv_write_bytes, 1e-12);
             assert_close(step.op[k].name, row.op[k].held_bytes, step.op[k].held_bytes, 1e-12);
-            if (experts) assert_close(step.op[k].name, dse_experts_at_work(&w, ROWS), step.op[k].copies, 1e-12);
+            if (experts) assert_close(step.op[k].name, dse_experts_at_work(&w, step.op[k].choice, ROWS), step.op[k].copies, 1e-12);
         }
         w.speculation.draft_tokens = DRAFTED;
         w.phase = DSE_PREFILL; /* whatever the step is */

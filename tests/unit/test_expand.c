@@ -99,12 +99,14 @@ static void weights__held_are_all_but_the_small_ones(void **state)
         const struct dse_workload w = decode(nth(i), 1, 1000);
         dse_llm_count(w.llm, &c);
         const double input = (double)(c.params_tables - w.llm->vocab * w.llm->hidden); /* all tables but the output head's */
+        double idle = 0;
+        for (int k = 0; k < DSE_WEIGHT_CLASSES; k++) idle += (double)c.idle[k];
         const struct sums s = sum(&w);
-        assert_same(w.llm, "weights held", s.held, BYTES * ((double)(c.params - c.params_small) - input));
+        assert_same(w.llm, "weights held", s.held, BYTES * ((double)(c.params - c.params_small) - input - idle));
         assert_same(w.llm, "weights read by one", s.weights, BYTES * ((double)c.linear_macs));
         const double cache = dse_llm_cache_bytes(w.llm, w.context, BYTES); /* what summaries say, too */
         assert_same(w.llm, "positions kept", s.kept, cache - dse_llm_state_bytes(w.llm));
-        assert_same(w.llm, "footprint", dse_workload_footprint(&w), s.held + BYTES * input + cache);
+        assert_same(w.llm, "footprint", dse_workload_footprint(&w), s.held + BYTES * (input + idle) + cache);
         if (dse_llm_kv_elements(w.llm, 1) * w.context == dse_llm_kv_elements(w.llm, w.context)) /* nothing is full */
             assert_same(w.llm, "a token", (double)w.context * dse_llm_token_bytes(w.llm, BYTES), s.kept);
     }

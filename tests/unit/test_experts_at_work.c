@@ -7,10 +7,16 @@
 #include "expand_test.h"
 #include "workload/expert_loads.h"
 #include "workload/experts.h"
+#include "workload/llm.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static struct dse_choice choice_of(const struct dse_workload *w)
+{
+    return llm_choice(&w->llm->shape);
+}
 
 /* Draws, against the mean: a token chooses different experts. */
 static void experts__touched_are_what_draws_touch(void **state)
@@ -43,7 +49,8 @@ static void experts__touched_are_what_draws_touch(void **state)
         for (int e = 0; e < EXPERTS; e++) touched += rows[e] > 0;
         fullest += most;
     }
-    const struct experts_at_work one = experts_at_work(&w, TOKENS, 1), eight = experts_at_work(&w, TOKENS, CHIPS);
+    const struct experts_at_work one = experts_at_work(&w, choice_of(&w), TOKENS, 1),
+                                 eight = experts_at_work(&w, choice_of(&w), TOKENS, CHIPS);
     assert_true(fabs(touched / DRAWS / one.touched - 1) < 0.01);
     assert_true(fabs(fullest / DRAWS / eight.rows - 1) < 0.03);
     assert_true(one.rows == TOKENS * ACTIVE && fabs(eight.touched * CHIPS / one.touched - 1) < 1e-12);
@@ -65,9 +72,9 @@ static void experts__drawn_are_the_mean_over_layers(void **state)
         for (int routing = DSE_ROUTING_BALANCED; routing <= DSE_ROUTING_POWER_LAW; routing++) {
             w.routing = routing;
             const struct dse_draw draw = {.seed = 7, .layers = LAYERS};
-            const struct experts_at_work mean = experts_at_work(&w, cases[i].tokens, cases[i].chips),
-                                         drawn = experts_drawn(&w, cases[i].tokens, cases[i].chips, &draw),
-                                         again = experts_drawn(&w, cases[i].tokens, cases[i].chips, &draw);
+            const struct experts_at_work mean = experts_at_work(&w, choice_of(&w), cases[i].tokens, cases[i].chips),
+                                         drawn = experts_drawn(&w, choice_of(&w), cases[i].tokens, cases[i].chips, &draw),
+                                         again = experts_drawn(&w, choice_of(&w), cases[i].tokens, cases[i].chips, &draw);
             const bool uneven = routing == DSE_ROUTING_POWER_LAW;
             assert_true(drawn.touched == again.touched && drawn.rows == again.rows && drawn.held == mean.held);
             if (fabs(drawn.touched / mean.touched - 1) > (uneven ? 0.03 : 0.015))
@@ -139,13 +146,13 @@ static void experts__of_a_profile_are_drawn_by_it(void **state)
             for (double tokens = 1; tokens < 3000; tokens *= 7) {
                 struct dse_workload w = decode(find(i ? "qwen3-30b-a3b" : "mixtral-8x7b"), 1, 1000);
                 w.routing = DSE_ROUTING_UNIFORM;
-                const struct experts_at_work even = experts_at_work(&w, tokens, chips);
+                const struct experts_at_work even = experts_at_work(&w, choice_of(&w), tokens, chips);
                 w.routing = DSE_ROUTING_PROFILE;
                 w.expert_loads = i ? uneven : loads_of("mixtral-8x7b");
                 assert_null(dse_workload_check(&w, DSE_CAN_ALL));
                 const struct dse_draw draw = {.seed = 11, .layers = LAYERS};
-                const struct experts_at_work mean = experts_at_work(&w, tokens, chips),
-                                             drawn = experts_drawn(&w, tokens, chips, &draw);
+                const struct experts_at_work mean = experts_at_work(&w, choice_of(&w), tokens, chips),
+                                             drawn = experts_drawn(&w, choice_of(&w), tokens, chips, &draw);
                 assert_true(mean.touched <= even.touched * (1 + 1e-9) && mean.rows >= even.rows * (1 - 1e-9));
                 const double far = chips == 1 ? 2e-3 : 0.12;
                 if (fabs(drawn.touched / mean.touched - 1) > 0.01 || fabs(drawn.rows / mean.rows - 1) > far)
@@ -196,21 +203,21 @@ static void experts__are_drawn_layer_by_layer(void **state)
         w.routing = routing;
         for (int64_t layer = 0; layer < 50; layer++) {
             double sum = 0;
-            assert_true(dse_experts_draw(&w, 9, 1, layer, a));
+            assert_true(dse_experts_draw(&w, choice_of(&w), 9, 1, layer, a));
             for (int i = 0; i < 128; i++) {
                 assert_true(a[i] >= 0 && a[i] <= 9 && a[i] == floor(a[i]));
                 sum += a[i];
             }
             assert_true(sum == 9 * 8);
-            assert_true(dse_experts_draw(&w, 9, 1, layer + 1, b) && memcmp(a, b, 128 * sizeof *a) != 0);
-            assert_true(dse_experts_draw(&w, 9, 2, layer, b) && memcmp(a, b, 128 * sizeof *a) != 0);
+            assert_true(dse_experts_draw(&w, choice_of(&w), 9, 1, layer + 1, b) && memcmp(a, b, 128 * sizeof *a) != 0);
+            assert_true(dse_experts_draw(&w, choice_of(&w), 9, 2, layer, b) && memcmp(a, b, 128 * sizeof *a) != 0);
             int64_t n;
-            const int64_t first = dse_experts_fullest(&w, a, 8, &n);
+            const int64_t first = dse_experts_fullest(128, a, 8, &n);
             assert_true(n == 16 && first % 16 == 0);
         }
     }
     w.routing = DSE_ROUTING_BALANCED;
-    assert_false(dse_experts_draw(&w, 9, 1, 0, a));
+    assert_false(dse_experts_draw(&w, choice_of(&w), 9, 1, 0, a));
 }
 
 /* An expansion that draws says of experts what was drawn, and of all else the same. */
@@ -222,7 +229,7 @@ static void experts__drawn_are_those_of_the_operators(void **state)
     w.tensor_parallel = 1;
     w.data_parallel = w.expert_parallel = 8;
     const struct dse_draw draw = {.seed = 3, .layer = 5, .layers = 1};
-    const struct experts_at_work work = experts_drawn(&w, 24, 8, &draw);
+    const struct experts_at_work work = experts_drawn(&w, choice_of(&w), 24, 8, &draw);
     dse_workload_expand(&w, &mean);
     dse_workload_expand_drawn(&w, -1, &draw, &drawn);
     assert_int_equal(mean.n, drawn.n);
@@ -254,7 +261,7 @@ static void experts__at_work_grow_with_tokens(void **state)
                 for (double chips = 1; chips <= (double)w.llm->moe.experts; chips *= 2) {
                     struct experts_at_work last = {0};
                     for (double tokens = 1; tokens < 1e5; tokens *= 1.7) {
-                        const struct experts_at_work now = experts_at_work(&w, tokens, chips);
+                        const struct experts_at_work now = experts_at_work(&w, choice_of(&w), tokens, chips);
                         assert_true(now.touched <= now.held * (1 + 1e-12) && now.touched > 0);
                         assert_true(now.touched >= last.touched && now.rows >= last.rows);
                         assert_true(now.rows >= tokens * (double)w.llm->moe.experts_active / chips * (1 - 1e-12));

@@ -157,6 +157,7 @@ static struct value value_drawn(const struct field *f, const struct near *near, 
     struct field closer = *f;
     for (; near && near->name && i / 4 % 4; near++)
         if (strcmp(near->name, f->name) == 0) closer.min = near->least, closer.max = near->most;
+    if (strcmp(f->name, "batch") == 0) closer.max = fmin(closer.max, 4096); /* as it was */
     return f->type == DSE_TYPE_REF ? entry_drawn(f, draw) : random_value_of(&closer, catalog, &draw);
 }
 
