@@ -411,6 +411,17 @@ struct dse_fpga {
 };
 extern const struct dse_param dse_fpga_fields[];
 
+/* What an engine takes of a device's memory before sequences get any; an entry may leave it out: NaN then. Row table:
+ * dse_engine_memory_fields. */
+struct dse_engine_memory {
+    double memory_share;   /* of the memory, that it uses at all (vLLM's gpu_memory_utilization) */
+    double reserved_gib;   /* contexts, libraries, graphs */
+    double step_tokens;    /* of a step at most: their activations have room */
+    double step_sequences; /* sampled in a step at most: their logits have room */
+    double block_tokens;   /* positions of a block of the cache */
+};
+extern const struct dse_param dse_engine_memory_fields[];
+
 /* An inference engine on a GPU: a preset of the GPU model's parameters of the same names. Row table: dse_engine_fields. */
 struct dse_engine {
     struct dse_entry entry;
@@ -430,6 +441,7 @@ struct dse_engine {
     double allocation_us;        /* as host_us, of every MiB of activations that the engine did not expect */
     int32_t collectives;         /* dse_collectives_names */
     int32_t kernel_losses; /* dse_losses_names: whether the event level adds fills, tails, latencies and gaps to the efficiencies */
+    struct dse_engine_memory memory;
 };
 extern const struct dse_param dse_engine_fields[];
 extern const char *const dse_softmax_names[];                                /* "synchronized", "asynchronous", NULL */

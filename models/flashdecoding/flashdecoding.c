@@ -135,6 +135,21 @@ static const struct dse_param peak_params[] = {
 };
 #undef Q
 
+#define E struct dse_engine_memory
+static const struct dse_param memory_params[] = {
+    DSE_PARAM_F64_AUTO(E, memory_share, "", 0.01, 1, NULL,
+                       "share of a device's memory that the engine uses; auto: the engine's, else 1", "E42"),
+    DSE_PARAM_F64_AUTO(E, reserved_gib, "GiB", 0, 1000, NULL,
+                       "memory of contexts, libraries and graphs; auto: the engine's, else 0", "E42"),
+    DSE_PARAM_F64_AUTO(E, step_tokens, "", 0, 1e6, NULL,
+                       "tokens of a step for whose activations the engine keeps room; auto: the engine's, else 0", "E42"),
+    DSE_PARAM_F64_AUTO(E, step_sequences, "", 0, 1e6, NULL,
+                       "sequences of a step for whose logits the engine keeps room; auto: the engine's, else 0", "E42"),
+    DSE_PARAM_F64_AUTO(E, block_tokens, "", 1, 4096, NULL, "positions of a block of the cache; auto: the engine's, else 1", "E42"),
+    DSE_PARAM_END,
+};
+#undef E
+
 static const char *const numbers[] = {[FD_FLOATS] = "float", [FD_INTEGERS] = "integer", NULL};
 static const char *const errors[] = {[FD_ERRORS_IGNORED] = "ignored", [FD_ERRORS_MEASURED] = "measured", NULL};
 #define P struct fd_params
@@ -177,6 +192,7 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_F64(P, link_latency_us, "us", 0, 1000, "latency of one hop between devices", "E15"),
     DSE_PARAM_REF(P, engine, struct dse_engine, DSE_KIND_ENGINE,
                   "the inference engine; sets the defaults of kernels, efficiencies and host times", "Sec. 6.1.2"),
+    DSE_EMBED(P, memory, struct dse_engine_memory, memory_params),
     DSE_PARAM_ENUM(P, softmax, dse_softmax_names, "how partial softmax results are combined", "Sec. 3, E2, E3"),
     DSE_PARAM_ENUM(P, dataflow, dse_dataflow_names,
                    "GEMM kernels: the library's for all shapes, the fastest of three per shape, or the vendor's library as "
@@ -322,6 +338,8 @@ static const struct dse_metric fd_metrics_table[] = {
     DSE_METRIC_F64(M, energy_dram_mj, "mJ", DSE_LESS, "part of energy_mj spent on DRAM traffic", "E17, E26"),
     DSE_METRIC_F64(M, energy_links_mj, "mJ", DSE_LESS,
                    "energy per token: links between devices; energy_mj includes the boards' ends, not the switches", "E41"),
+    DSE_METRIC_F64(M, fitting_tokens, "", DSE_MORE, "tokens of cache that fit on all devices, of sequences of this context", "E42"),
+    DSE_METRIC_F64(M, fitting_sequences, "", DSE_MORE, "sequences of this context that fit on all devices", "E42"),
     DSE_METRIC_F64(M, power_demand_w, "W", DSE_LESS, "power of the step without the board limit", "E27"),
     DSE_METRIC_F64(M, used_clock_ghz, "GHz", DSE_MORE, "clock of the SMs within the power limit", "E27", .mean = DSE_MEAN_TIME),
     DSE_METRIC_F64(M, tokens_per_j, "tokens/J", DSE_MORE, "tokens per joule", "E17"),
@@ -404,6 +422,11 @@ static void fd_resolve(void *params)
     struct fd_params *p = params;
     dse_economics_resolve(&p->economics);
     resolve_kernels(&p->kernels, &p->gpu->kernels, p->l2_bytes);
+    own_or(&p->memory.memory_share, p->engine->memory.memory_share, 1);
+    own_or(&p->memory.reserved_gib, p->engine->memory.reserved_gib, 0);
+    own_or(&p->memory.step_tokens, p->engine->memory.step_tokens, 0);
+    own_or(&p->memory.step_sequences, p->engine->memory.step_sequences, 0);
+    own_or(&p->memory.block_tokens, p->engine->memory.block_tokens, 1);
     own_or(&p->peaks.fp8_tflops, p->gpu->peaks.fp8_tflops, 0);
     own_or(&p->peaks.fp4_tflops, p->gpu->peaks.fp4_tflops, 0);
     own_or(&p->peaks.int8_tops, p->gpu->peaks.int8_tops, 0);
@@ -423,7 +446,7 @@ static const char *fd_check(const void *params)
     if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
         why = "activation_bits other than 16 need dataflow = vendor";
     if (!why) why = fd_formats_check(p);
-    if (!why && fd_footprint(p) > p->capacity_gib * DSE_GIB) why = no_room;
+    if (!why && fd_footprint(p) > fd_room(p)) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
         why = "idle_w is not below the gpu's power limit";
     if (!why && p->power == DSE_POWER_ACTIVITY && p->board_power_w <= fd_least_power(p)) why = no_power;
@@ -434,7 +457,7 @@ static bool fd_shortage(const void *params, const char *reason, struct dse_short
 {
     const struct fd_params *p = params;
     *ret = reason == no_power ? (struct dse_shortage){fd_least_power(p), p->board_power_w, "W"}
-                              : (struct dse_shortage){fd_footprint(p) / DSE_GIB, p->capacity_gib, "GiB"};
+                              : (struct dse_shortage){fd_footprint(p) / DSE_GIB, fd_room(p) / DSE_GIB, "GiB"};
     return reason == no_room || reason == no_power;
 }
 

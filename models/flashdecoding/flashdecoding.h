@@ -79,6 +79,8 @@ struct fd_params {
     int32_t collectives;      /* enum fd_collectives */
     struct dse_gpu_link link; /* "auto" before resolve */
 
+    struct dse_engine_memory memory; /* "auto" before resolve */
+
     int32_t launches; /* enum fd_launches */
     double host_us, sequence_us, prompt_us, allocation_us, sampling_ns;
     double recompute_percent, score_low, score_high, unified_max;
@@ -117,6 +119,7 @@ struct fd_metrics {
     struct dse_score task;
     double attention_share, energy_dram_mj, energy_links_mj, tokens_per_j, dram_footprint_gib;
     double power_demand_w, used_clock_ghz;
+    double fitting_tokens, fitting_sequences;
 
     double gemv_us, flat_gemm_us, library_gemm_us, vendor_gemm_us;
     double flat_utilization, padding_utilization;
@@ -393,7 +396,7 @@ struct fd_step {
     double technique_s, technique_bytes, technique_wait_s;  /* E33: in attention_s, attention_bytes, wait_s */
     bool attention_compute_bound;
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
-    double footprint;         /* of parts: bytes on a device */
+    double footprint, kept;   /* of parts: bytes on a device, and what sequences keep of them */
     double link_bytes;        /* that leave a device for others */
     double state_s, bubble_s; /* states of recurrent layers; waiting for other stages */
     double host_s, seconds, wait_s;
@@ -432,6 +435,17 @@ struct fd_gemm fd_gemm_of(const struct fd_params *p, enum fd_gemm_choice which);
 double fd_elementwise_ops(const struct dse_workload *w);
 /* E16: bytes on the fullest device. */
 double fd_footprint(const struct fd_params *p);
+/* E42: of these, what an LLM with full attention and dense networks keeps for its sequences. */
+double fd_kept(const struct fd_params *p);
+/* Of keys and values of a position, in one layer on the fullest device. */
+double fd_row_bytes(const struct fd_params *p);
+/* E42: bytes of a device that the engine leaves for weights and sequences. */
+double fd_room(const struct fd_params *p);
+/* E42: what of sequences of this context fits. */
+struct fd_fitting {
+    double tokens, sequences;
+};
+struct fd_fitting fd_fitting_of(const struct fd_params *p, double footprint, double kept);
 
 /* ---- power: E17, E26, E27 ------------------------------------------------------------------------------------------------ */
 

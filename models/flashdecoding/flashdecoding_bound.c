@@ -109,11 +109,21 @@ static double least_power(const struct fd_box *b)
     return b->lo.idle_w + (b->lo.awake_share + b->lo.active_share) * range_w * made;
 }
 
+/* E42: that any point has. */
+static double most_room(const struct fd_box *b)
+{
+    struct fd_params most = b->hi;
+    most.memory.reserved_gib = b->lo.memory.reserved_gib;
+    most.memory.step_tokens = b->lo.memory.step_tokens;
+    most.memory.step_sequences = b->lo.memory.step_sequences;
+    return fd_room(&most) + 1e-9 * b->hi.capacity_gib * DSE_GIB;
+}
+
 /* E16: a batch that does not fit with the shortest context and the narrowest numbers fits nowhere. */
 static void fit_batch(struct fd_box *b)
 {
     struct fd_params one = b->least;
-    const double room = b->hi.capacity_gib * DSE_GIB * (1 + 1e-9);
+    const double room = most_room(b);
     int64_t fits = b->lo.workload.batch, beyond = b->hi.workload.batch + 1;
     while (beyond - fits > 1) {
         one.workload.batch = fits + (beyond - fits) / 2;
@@ -145,7 +155,7 @@ bool fd_box_init(struct fd_box *b, const struct fd_params *lo, const struct fd_p
         b->hi.idle_w = dse_min(hi->idle_w, lo->gpu->board_power_w);
     }
     box_turn(b);
-    if (fd_footprint(&b->least) > hi->capacity_gib * DSE_GIB * (1 + 1e-9)) return false;
+    if (fd_footprint(&b->least) > most_room(b)) return false;
     fit_batch(b);
     box_turn(b);
     b->attention_load_s = dse_iv(0, (double)INFINITY);
@@ -255,6 +265,8 @@ static void fill(const struct ends *m, const struct fd_box *b, const struct fd_p
     SET(communication_us, microseconds(s->allreduce_s));
     SET(power_demand_w, dse_iv_mul(at->demand_w, fd_devices_of(b)));
     SET(used_clock_ghz, at->clock_ghz);
+    SET(fitting_tokens, dse_iv(0, (double)INFINITY)); /* nothing is known */
+    SET(fitting_sequences, dse_iv(0, (double)INFINITY));
     SET(dram_footprint_gib, dse_iv_scale(fd_footprint_bound(b), 1 / DSE_GIB));
 }
 

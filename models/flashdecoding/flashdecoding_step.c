@@ -289,13 +289,9 @@ void fd_step_init(struct fd_step *ret, const struct fd_machine *m, const struct 
     fd_step_sum(ret, m->p);
 }
 
-double fd_footprint(const struct fd_params *p)
+double fd_row_bytes(const struct fd_params *p)
 {
-    const struct dse_workload *w = &p->workload;
-    const struct dse_llm *llm = w->llm;
-    if (!fd_is_plain(w)) return dse_workload_footprint(w);
-    return dse_workload_plain_weights(w) / (double)p->workload.tensor_parallel +
-           (double)llm->layers * (kv_layer_bytes(p, kv_heads(p), (double)w->batch * fd_cache_step(p).held) + fd_kept_bytes(p));
+    return kv_layer_bytes(p, kv_heads(p), 1);
 }
 
 /* ---- breakdown --------------------------------------------------------------------------------------------------------------- */

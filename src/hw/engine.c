@@ -7,6 +7,17 @@ const char *const dse_collectives_names[] = {"ring", "nccl", "one-shot", NULL};
 const char *const dse_launches_names[] = {"waited", "queued", NULL};
 const char *const dse_losses_names[] = {"apart", "included", "measured", NULL};
 
+#define M struct dse_engine_memory
+const struct dse_param dse_engine_memory_fields[] = {
+    DSE_PARAM_F64(M, memory_share, "", 0.01, 1, "share of a device's memory that the engine uses", ""),
+    DSE_PARAM_F64(M, reserved_gib, "GiB", 0, 1000, "memory of contexts, libraries and graphs", ""),
+    DSE_PARAM_F64(M, step_tokens, "", 0, 1e6, "tokens of a step for whose activations there is room", ""),
+    DSE_PARAM_F64(M, step_sequences, "", 0, 1e6, "sequences of a step for whose logits there is room", ""),
+    DSE_PARAM_F64(M, block_tokens, "", 1, 4096, "positions of a block of the cache", ""),
+    DSE_PARAM_END,
+};
+#undef M
+
 const struct dse_param dse_engine_fields[] = {
     DSE_PARAM_ENUM(struct dse_engine, softmax, dse_softmax_names, "how partial softmax results are combined", ""),
     DSE_PARAM_ENUM(struct dse_engine, dataflow, dse_dataflow_names,
@@ -30,5 +41,6 @@ const struct dse_param dse_engine_fields[] = {
     DSE_PARAM_ENUM(struct dse_engine, kernel_losses, dse_losses_names,
                    "fill, tail, latency and gap times of kernels: on top of the efficiencies, included in them, or as measured",
                    ""),
+    DSE_EMBED_OPTIONAL(struct dse_engine, memory, struct dse_engine_memory, dse_engine_memory_fields),
     DSE_PARAM_END,
 };

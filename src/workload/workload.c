@@ -343,10 +343,15 @@ double dse_workload_table_bytes(const struct dse_workload *w)
            (other_tables(llm) * each + idle_bytes(w)) / (tensor * stages);
 }
 
+double dse_workload_kept_bytes(const struct dse_workload *w, const struct dse_oplist *list)
+{
+    return (double)dse_workload_passes(w) * kept_bytes(list, (double)dse_max_i64(1, w->speculation.draft_tokens));
+}
+
 double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list)
 {
     const double drafted = (double)dse_max_i64(1, w->speculation.draft_tokens);
-    double bytes = (double)dse_workload_passes(w) * kept_bytes(list, drafted);
+    double bytes = dse_workload_kept_bytes(w, list);
     bytes += dse_workload_table_bytes(w);
     for (int i = 0; i < list->n; i++) {
         const bool again = list->op[i].is_draft && w->speculation.drafter != DSE_DRAFT_HEADS; /* the same weights, several times */

@@ -283,6 +283,29 @@ static void links__carry_activations_of_their_width(void **state)
     }
 }
 
+/* E42: what vLLM reported of an RTX 4090 with Llama-3.1 8B (its log in LLMServingSim's runs: 41,408 tokens), and what more or less
+ * memory, sequences and devices change. */
+static void memory__that_an_engine_keeps_is_not_the_sequences(void **state)
+{
+    (void)state;
+    static const char same[] = "llm=llama3.1-8b gpu=rtx-4090 context=1024";
+    char *served = xasprintf("%s engine=vllm-0.14", same), *twice = xasprintf("%s engine=vllm-0.14 tensor_parallel=2", same),
+         *large = xasprintf("%s engine=vllm-0.14 batch=42", same), *fits = xasprintf("%s engine=vllm-0.14 batch=40", same);
+    const struct fd_params p = point(served), q = point(same), r = point(twice), s = point(large), t = point(fits);
+    assert_near(estimate(&p).fitting_tokens, 41408, 0.01);
+    assert_true(estimate(&p).fitting_sequences == 40);
+    assert_null(refusal(&t));
+    assert_non_null(strstr(refusal(&s), "do not fit"));
+    const double all = 24 * DSE_GIB, weights = estimate(&q).dram_footprint_gib * DSE_GIB - 1024 * 131072.0;
+    assert_near(estimate(&q).fitting_tokens, floor((all - weights) / 131072), 1e-12);
+    assert_true(estimate(&r).fitting_tokens > 3 * estimate(&p).fitting_tokens);
+    assert_true(fmod(estimate(&p).fitting_tokens, 16) == 0);
+    free(served);
+    free(twice);
+    free(large);
+    free(fits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +313,7 @@ int main(void)
         cmocka_unit_test(operands__are_both_narrow_or_both_wide),
         cmocka_unit_test(narrow__gemms_run_at_the_peak_of_their_format),
         cmocka_unit_test(narrow__numbers_without_a_peak_are_refused_or_wide),
+        cmocka_unit_test(memory__that_an_engine_keeps_is_not_the_sequences),
         cmocka_unit_test(decode__moves_the_bytes_of_the_operators),
         cmocka_unit_test(experts__of_measured_kernels_are_those_of_the_equations),
         cmocka_unit_test(latents__of_measured_kernels_are_those_of_the_equations),
