@@ -131,6 +131,7 @@ static int run(const struct invocation *in)
                                "--measured compares the closed form with measurements: leave out --all, --ensemble and --fidelity");
         return validate_measured(in, format);
     }
+    if (option_has(in, "leave-out")) return usage_error(in, "--leave-out needs --measured");
     if (option_has(in, "from")) return usage_error(in, "--from needs --measured: it names a folder of measured files");
     if (option_has(in, "ensemble") && fidelity != FIDELITY_CLOSED_FORM) {
         diags_input(in->diags, (struct srcloc){0}, NULL, "leave out --fidelity",
@@ -156,6 +157,8 @@ const struct command command_validate = {
             {0, "ensemble", NULL, "print only the errors with every alternative value of every chosen constant"},
             {'m', "measured", NULL, "compare with measurements of machines, not with papers"},
             {0, "regimes", NULL, "with --measured and csv or json: print a row for each regime, not for each measurement"},
+            {0, "leave-out", "WHAT",
+             "with --measured: no row has constants that its own gpu or engine, or narrow format, was fitted to"},
             {0, "from", "DIR", "with --measured: read a folder of your own, with its bindings.toml (docs/how-to/fit-a-machine.md)"},
             {0, "fidelity", "F", "closed-form or event-level (default: closed-form)"},
             OPTION_FORMAT,

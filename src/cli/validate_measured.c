@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/model_find.h"
+#include "measured/leave_out.h"
 #include "measured/measured.h"
 #include "measured/notes.h"
 
@@ -194,11 +195,23 @@ static struct measured_sum *sums_of(const struct measured_set *s, const struct m
     return list;
 }
 
+/* Answers with constants of others, of the models that have any; false with errors. */
+static bool leave_out(const struct invocation *in, struct measured_set *s, const struct model *const *models, size_t n_models)
+{
+    const char *what = option_get(in, "leave-out");
+    size_t moved, all = 0;
+    if (!what) return true;
+    for (size_t i = 0; i < n_models; i++) {
+        if (!measured_leave_out(s, models[i], what, &moved, in->diags)) return false;
+        all += moved;
+    }
+    terminal_say(stderr, "%zu rows have another answer, with constants that no row of their own %s was fitted to", all, what);
+    return true;
+}
+
 static void print_set(struct measured_set *s, const struct model *const *models, size_t n_models, enum output_format format,
                       bool by_regime)
 {
-    for (size_t i = 0; i < n_models; i++) measured_answer(s, models[i]);
-    if (!n_models) measured_answer(s, NULL);
     size_t n;
     struct measured_sum *list = sums_of(s, models, n_models, &n);
     pager_start();
@@ -211,8 +224,21 @@ static void print_set(struct measured_set *s, const struct model *const *models,
     free(list);
 }
 
+/* 0, or the exit status of a wrong --leave-out. */
+static int check_left_out(const struct invocation *in)
+{
+    const char *what = option_get(in, "leave-out");
+    size_t n = 0;
+    bool known = !what;
+    for (; measured_leave_out_names[n]; n++) known = known || strcmp(measured_leave_out_names[n], what) == 0;
+    if (!known) return usage_unknown(in, "--leave-out", what, measured_leave_out_names, n, ": gpu, format or engine");
+    return what && in->n_operands == 0 ? usage_error(in, "--leave-out needs the name of a model: flashdecoding") : 0;
+}
+
 int validate_measured(const struct invocation *in, enum output_format format)
 {
+    const int wrong = check_left_out(in);
+    if (wrong) return wrong;
     const struct model **models = xcalloc(in->n_operands + 1, sizeof *models);
     bool ok = true;
     for (size_t i = 0; i < in->n_operands && ok; i++) ok = (models[i] = model_find(in, in->operands[i])) != NULL;
@@ -220,7 +246,9 @@ int validate_measured(const struct invocation *in, enum output_format format)
     const char *own = option_get(in, "from");
     char *dir = own ? xstrdup(own) : xasprintf("%s/catalog/measured", catalog_data_dir());
     struct measured_set *s = catalog ? measured_open(dir, catalog, in->diags) : NULL;
-    if (s) print_set(s, models, in->n_operands, format, option_has(in, "regimes"));
+    for (size_t i = 0; s && i < in->n_operands; i++) measured_answer(s, models[i]);
+    if (s && !in->n_operands) measured_answer(s, NULL);
+    if (s && leave_out(in, s, models, in->n_operands)) print_set(s, models, in->n_operands, format, option_has(in, "regimes"));
     measured_close(s);
     free(dir);
     catalog_free(catalog);

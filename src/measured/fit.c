@@ -198,14 +198,17 @@ static int by_machine(const void *a, const void *b)
     return x->sample.question < y->sample.question ? -1 : x->sample.question > y->sample.question;
 }
 
-static void fit_all(struct measured_fit *f, struct problem *p, struct labelled *list, size_t n)
+static void fit_all(struct measured_fit *f, struct problem *p, const struct toml_node *group, struct labelled *list, size_t n)
 {
     p->samples = xcalloc(n, sizeof *p->samples);
     f->machines = xrealloc(f->machines, f->n_machines + n, sizeof *f->machines);
     for (size_t i = 0; i < n;) {
         struct fitted_machine *m = &f->machines[f->n_machines++];
         *m = (struct fitted_machine){0};
+        const struct toml_node *of = toml_get(group, "of");
         m->name = list[i].machine;
+        m->by = toml_get(group, "by")->string;
+        m->of = of && of->type == TOML_STRING ? of->string : NULL;
         m->constants = xcalloc(p->n_constants, sizeof *m->constants);
         m->n_constants = p->n_constants;
         for (size_t k = 0; k < p->n_constants; k++) m->constants[k] = p->constants[k]->name;
@@ -238,7 +241,7 @@ static bool fit_group(struct measured_fit *f, struct measured_set *s, const stru
         qsort(list, n, sizeof *list, by_machine);
         p.metrics = xcalloc(1, model->desc->metrics_size);
         p.equations = xcalloc(1, model->desc->equations_size + 1);
-        if (n) fit_all(f, &p, list, n);
+        if (n) fit_all(f, &p, group, list, n);
         for (size_t i = 0; i < n; i++) release_sample(&list[i].sample);
         free(list);
         free(p.metrics);

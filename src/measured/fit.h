@@ -16,6 +16,8 @@
 
 struct fitted_machine {
     const char *name; /* of the catalog entry */
+    const char *by;   /* the parameter that names it */
+    const char *of;   /* `of` of the table; or NULL */
     const char **constants;
     size_t n_constants;
     size_t rows;

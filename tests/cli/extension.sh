@@ -55,7 +55,7 @@ answers 'metrics choose among the points' "SELECT count(*) = (SELECT sum(tokens_
 answers 'both fidelities' "SELECT fidelity, tokens_per_s > 0 FROM lad WHERE fidelity IN ('closed-form', 'event-level') AND context = 512 AND llm = 'opt-2.7b'" 'closed-form,1
 event-level,1'
 answers 'a parameter that nobody speaks of' "SELECT pipeline IS NOT NULL, sram_mib > 0 FROM lad" 1,1
-refuses 'a trillion points' 'SELECT count(*) FROM lad WHERE tiles > 0 AND context > 0 AND batch > 0' '1,099,511,627,776 points (batch 4,096 x context 1,048,576 x tiles 256), and the limit is 10,000,000: bound context (BETWEEN'
+refuses 'a trillion points' 'SELECT count(*) FROM lad WHERE tiles > 0 AND context > 0 AND batch > 0' '17,592,186,044,416 points (batch 65,536 x context 1,048,576 x tiles 256), and the limit is 10,000,000: bound context (BETWEEN'
 answers 'more points, when they are wanted' 'SELECT count(*) FROM lad WHERE context > 0 AND tiles < 21 AND max_points = 3e7' 20971520
 refuses 'a range of no whole number' 'SELECT 1 FROM lad WHERE sram_mib BETWEEN 1 AND 2' 'sram_mib is no whole number, and a range of it has no end of values: sram_mib IN'
 refuses 'another fidelity' "SELECT 1 FROM lad WHERE fidelity = 'exact'" 'there is no fidelity "exact": closed-form, event-level'

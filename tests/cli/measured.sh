@@ -82,6 +82,16 @@ grep -q "^test rows: the mean absolute error of a regime is" table.txt || fail "
 awk -F, 'NR > 1 { n++; r = $4 / $3; if (r < 0.99 || r > 1.01) { print $1, $2, $3, $4; bad = 1 } } END { exit bad || n != 32 }' fit.csv ||
     fail "shipped constants are not those of the rows of split calibrate: $(cat fit.csv)"
 
+# What is left out moves rows of what was fitted, and no others.
+"$DSE" validate --measured flashdecoding --leave-out gpu --format csv 2>err.txt | tr -d '\r' >left_out.csv || fail "--leave-out gpu"
+sqlite3 rows.db '.mode csv' '.import left_out.csv left_out'
+[ "$(sqlite3 rows.db "select count(*) from rows join left_out using (file, line, regime) where rows.modelled <> left_out.modelled and rows.settings like '%gpu=l40s%'")" = 0 ] ||
+    fail "nothing was fitted to an L40S, and leaving it out moves its rows"
+[ "$(sqlite3 rows.db "select count(*) from rows join left_out using (file, line, regime) where rows.modelled <> left_out.modelled and rows.regime like 'GEMM, a100%'")" -gt 1000 ] ||
+    fail "rows of an A100 are answered with its own constants"
+"$DSE" validate --measured flashdecoding --leave-out gpx 2>err.txt && fail "--leave-out gpx passes"
+grep -q 'did you mean gpu' err.txt || fail "--leave-out gpx: $(cat err.txt)"
+
 # The table for queries has the same rows.
 "$DSE" query :memory: "select count(*), round(sum(modelled), 3) from measured where split = 'test'" --format csv | tail -n 1 >asked.txt
 [ "$(cat asked.txt)" = "$(sqlite3 -csv rows.db "select count(*), round(sum(modelled), 3) from rows where split = 'test'")" ] || fail "the table measured: $(cat asked.txt)"
