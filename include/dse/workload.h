@@ -333,8 +333,9 @@ double dse_workload_table_bytes(const struct dse_workload *w);
 double dse_workload_footprint(const struct dse_workload *w);
 /* The same, where what dse_workload_expand makes of it is at hand. */
 double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list);
-/* Of these, what the sequences keep: positions of the cache, and states. */
+/* Of these, what the sequences keep: positions of the cache, and states. And all, where that is known. */
 double dse_workload_kept_bytes(const struct dse_workload *w, const struct dse_oplist *list);
+double dse_workload_footprint_beside(const struct dse_workload *w, const struct dse_oplist *list, double kept);
 /* Tokens that one step yields, of all chips: batch (decode), batch * context (prefill), batch * dse_accepted (with drafts). The
  * chunk of a prompt yields none. */
 double dse_workload_tokens(const struct dse_workload *w);

@@ -209,7 +209,14 @@ struct fd_gemm {
     struct fd_operands operands;
 };
 /* The machine as it holds the weights of this GEMM, and multiplies them: `m`, or *own where they have a format of their own. */
-const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own);
+const struct fd_machine *fd_machine_as(const struct fd_machine *m, const struct fd_operands *of, struct fd_machine *own);
+static inline const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own)
+{
+    const struct fd_operands *of = g->operands.weight_bytes > 0 ? &g->operands : &m->uniform, *is = &m->held;
+    const bool same =
+        of->weight_bytes == is->weight_bytes && of->weight_bits == is->weight_bits && of->activation_bits == is->activation_bits;
+    return same ? m : fd_machine_as(m, of, own);
+}
 
 /* What a kernel costs. */
 struct fd_cost {
@@ -437,6 +444,8 @@ double fd_elementwise_ops(const struct dse_workload *w);
 double fd_footprint(const struct fd_params *p);
 /* E42: of these, what an LLM with full attention and dense networks keeps for its sequences. */
 double fd_kept(const struct fd_params *p);
+/* The whole footprint of such an LLM, where that is known. */
+double fd_footprint_beside(const struct fd_params *p, double kept);
 /* Of keys and values of a position, in one layer on the fullest device. */
 double fd_row_bytes(const struct fd_params *p);
 /* E42: bytes of a device that the engine leaves for weights and sequences. */

@@ -53,7 +53,7 @@ double fd_peak_tflops(const struct fd_params *p, enum fd_format format)
 
 double fd_op_share(const struct fd_params *p, enum fd_format format)
 {
-    const double peak = fd_peak_tflops(p, format);
+    const double peak = format == FD_BITS_16 ? 0 : fd_peak_tflops(p, format);
     return peak > 0 ? p->tensor_tflops / peak : 1;
 }
 
@@ -74,16 +74,23 @@ static const char *refused(const struct fd_params *p, const struct fd_operands *
     return NULL;
 }
 
+static bool has_matrices(const struct dse_llm *llm, enum dse_weight_class class)
+{
+    struct dse_llm_counts n;
+    dse_llm_count(llm, &n);
+    return n.matrices[class] > 0;
+}
+
 const char *fd_formats_check(const struct fd_params *p)
 {
     const struct dse_workload *w = &p->workload;
-    struct dse_llm_counts n;
-    dse_llm_count(w->llm, &n);
     const struct fd_operands uniform = fd_operands_uniform(p);
     const char *why = dse_formats_complete(w->format) ? NULL : refused(p, &uniform);
+    if (dse_formats_uniform(w->format)) return why;
     for (int i = 0; i < DSE_WEIGHT_CLASSES && !why; i++) {
         const struct fd_operands of = fd_operands_of_class(p, (enum dse_weight_class)i);
-        if (n.matrices[i] > 0) why = refused(p, &of);
+        const char *of_class = refused(p, &of);
+        if (of_class && has_matrices(w->llm, (enum dse_weight_class)i)) why = of_class;
     }
     return why;
 }
@@ -122,11 +129,8 @@ void fd_machine_set(struct fd_machine *m, const struct fd_operands *of)
     fd_vendor_tiles(m);
 }
 
-const struct fd_machine *fd_machine_for(const struct fd_machine *m, const struct fd_gemm *g, struct fd_machine *own)
+const struct fd_machine *fd_machine_as(const struct fd_machine *m, const struct fd_operands *of, struct fd_machine *own)
 {
-    const struct fd_operands *of = g->operands.weight_bytes > 0 ? &g->operands : &m->uniform, *is = &m->held;
-    if (of->weight_bytes == is->weight_bytes && of->weight_bits == is->weight_bits && of->activation_bits == is->activation_bits)
-        return m;
     *own = *m;
     fd_machine_set(own, of);
     return own;

@@ -362,8 +362,8 @@ void fd_step_parts_drawn(struct fd_step *s, const struct fd_machine *m, const st
     fd_links_of(&w.links, &w.host, m->p);
     dse_workload_expand_drawn(&m->p->workload, -1, draw, &ops);
     const struct dse_workload *work = &m->p->workload;
-    s->footprint = work->context_spread > 0 ? dse_workload_footprint(work) : dse_workload_footprint_of(work, &ops);
     s->kept = dse_workload_kept_bytes(work, &ops);
+    s->footprint = work->context_spread > 0 ? dse_workload_footprint(work) : dse_workload_footprint_beside(work, &ops, s->kept);
     for (int i = 0; i < ops.n; i++) add_operator(&w, &ops.op[i]);
     double attention_compute_s = 0;
     for (int i = 0; i < s->n_parts; i++)

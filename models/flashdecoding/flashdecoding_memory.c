@@ -15,11 +15,14 @@ double fd_kept(const struct fd_params *p)
     return (double)p->workload.llm->layers * (kv_bytes(p) + fd_kept_bytes(p));
 }
 
+double fd_footprint_beside(const struct fd_params *p, double kept)
+{
+    return dse_workload_plain_weights(&p->workload) / (double)p->workload.tensor_parallel + kept;
+}
+
 double fd_footprint(const struct fd_params *p)
 {
-    const struct dse_workload *w = &p->workload;
-    if (!fd_is_plain(w)) return dse_workload_footprint(w);
-    return dse_workload_plain_weights(w) / (double)w->tensor_parallel + fd_kept(p);
+    return fd_is_plain(&p->workload) ? fd_footprint_beside(p, fd_kept(p)) : dse_workload_footprint(&p->workload);
 }
 
 /* Numbers of a token that one layer has at once, on a device: four vectors of the hidden state, and the widest of what attention

@@ -62,8 +62,9 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
     m->power_demand_w = point->power.demand_w * devices;
     m->used_clock_ghz = p->clock_ghz;
     m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;
-    const double footprint = s->n_parts > 0 ? s->footprint : fd_footprint(p);
-    const struct fd_fitting fits = fd_fitting_of(p, footprint, s->n_parts > 0 ? s->kept : fd_kept(p));
+    const double kept = s->n_parts > 0 ? s->kept : fd_kept(p);
+    const double footprint = s->n_parts > 0 ? s->footprint : fd_footprint_beside(p, kept);
+    const struct fd_fitting fits = fd_fitting_of(p, footprint, kept);
     m->dram_footprint_gib = footprint / DSE_GIB;
     m->fitting_tokens = fits.tokens;
     m->fitting_sequences = fits.sequences;

@@ -348,16 +348,20 @@ double dse_workload_kept_bytes(const struct dse_workload *w, const struct dse_op
     return (double)dse_workload_passes(w) * kept_bytes(list, (double)dse_max_i64(1, w->speculation.draft_tokens));
 }
 
-double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list)
+double dse_workload_footprint_beside(const struct dse_workload *w, const struct dse_oplist *list, double kept)
 {
     const double drafted = (double)dse_max_i64(1, w->speculation.draft_tokens);
-    double bytes = dse_workload_kept_bytes(w, list);
-    bytes += dse_workload_table_bytes(w);
+    double bytes = kept + dse_workload_table_bytes(w);
     for (int i = 0; i < list->n; i++) {
         const bool again = list->op[i].is_draft && w->speculation.drafter != DSE_DRAFT_HEADS; /* the same weights, several times */
         bytes += list->op[i].held_bytes / (again ? drafted : 1);
     }
     return bytes;
+}
+
+double dse_workload_footprint_of(const struct dse_workload *w, const struct dse_oplist *list)
+{
+    return dse_workload_footprint_beside(w, list, dse_workload_kept_bytes(w, list));
 }
 
 double dse_workload_footprint(const struct dse_workload *w)
