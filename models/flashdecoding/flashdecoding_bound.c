@@ -43,9 +43,8 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     at = b->hi;
     at.clock_ghz = clock_ghz.hi;
     fd_machine_init(&b->fast, &at);
-    const struct fd_operands wide = b->fast.uniform;
-    b->fast.uniform = b->slow.uniform;
-    b->slow.uniform = wide;
+    b->fast.uniform = fd_operands_uniform(&b->least);
+    b->slow.uniform = fd_operands_uniform(&b->most);
     const double most_hz = clock_ghz.hi * DSE_GIGA, least_hz = clock_ghz.lo * DSE_GIGA; /* fewer cycles are faster */
     b->fast.vendor.fixed_s = b->lo.kernels.gemm_fixed_cycles / most_hz;
     b->slow.vendor.fixed_s = b->hi.kernels.gemm_fixed_cycles / least_hz;
@@ -80,8 +79,9 @@ static void box_turn(struct fd_box *b)
     b->most.kernels.expert_scaled_share = b->lo.kernels.expert_scaled_share;
     b->least.kernels.expert_row_share = b->hi.kernels.expert_row_share;
     b->most.kernels.expert_row_share = b->lo.kernels.expert_row_share;
-    b->least.peaks = b->hi.peaks;
-    b->most.peaks = b->lo.peaks;
+    /* Operands as they are asked for: fd_range_of tells what becomes of them. */
+    b->least.peaks = b->most.peaks = (struct dse_gpu_peaks){1, 1, 1};
+    b->least.narrow_numbers = b->most.narrow_numbers = FD_FLOATS;
 }
 
 struct dse_interval fd_devices_of(const struct fd_box *b)

@@ -33,6 +33,13 @@ struct dse_interval fd_devices_of(const struct fd_box *b);
 /* The same box at other clocks. */
 void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz);
 
+/* Operands between two, as they are asked for, and what points of the box make of them: where the tensor cores have no peak of a
+ * format, activations have 16 bits, so that what asks for fewer bits can have more. */
+struct fd_range {
+    struct fd_operands least, most;
+    enum fd_format widest, narrowest; /* that any point computes in; those between, too */
+};
+struct fd_range fd_range_of(const struct fd_box *b, const struct fd_operands *least, const struct fd_operands *most);
 /* The same box, its machines multiplying operands between two. */
 void fd_box_set(struct fd_box *b, const struct fd_operands *least, const struct fd_operands *most);
 

@@ -198,13 +198,34 @@ static void straddle(struct fd_box *b, enum fd_format least, enum fd_format most
     }
 }
 
+struct fd_range fd_range_of(const struct fd_box *b, const struct fd_operands *least, const struct fd_operands *most)
+{
+    struct fd_range ret = {.least = *least, .most = *most, .widest = FD_FORMATS, .narrowest = FD_BITS_16};
+    bool kept = false, widened = false; /* at some points */
+    for (int i = (int)fd_format_of(most); i <= (int)fd_format_of(least); i++) {
+        const enum fd_format format = (enum fd_format)i;
+        const bool some = fd_peak_tflops(&b->hi, format) > 0, all = fd_peak_tflops(&b->lo, format) > 0;
+        if (some && format > ret.narrowest) ret.narrowest = format;
+        if (some && format < ret.widest) ret.widest = format;
+        if (!all) ret.widest = FD_BITS_16;
+        kept |= some;
+        widened |= !all;
+    }
+    if (!kept) ret.least.activation_bits = dse_max(FD_WIDE_BITS, least->activation_bits);
+    if (widened) ret.most.activation_bits = dse_max(FD_WIDE_BITS, most->activation_bits);
+    return ret;
+}
+
 void fd_box_set(struct fd_box *b, const struct fd_operands *least, const struct fd_operands *most)
 {
-    fd_machine_set(&b->fast, least);
-    fd_machine_set(&b->slow, most);
-    b->fast.vendor.quantizing = most->activation_bits < FD_WIDE_BITS ? b->fast.vendor.narrowing : FD_QUANTIZED;
-    b->slow.vendor.quantizing = least->activation_bits < FD_WIDE_BITS ? b->slow.vendor.narrowing : FD_QUANTIZED;
-    straddle(b, fd_format_of(most), fd_format_of(least)); /* fewer bits are a later format */
+    const struct fd_range r = fd_range_of(b, least, most);
+    fd_machine_set(&b->fast, &r.least);
+    fd_machine_set(&b->slow, &r.most);
+    b->fast.held = *least; /* by which it is known again */
+    b->slow.held = *most;
+    b->fast.vendor.quantizing = r.most.activation_bits < FD_WIDE_BITS ? b->fast.vendor.narrowing : FD_QUANTIZED;
+    b->slow.vendor.quantizing = r.least.activation_bits < FD_WIDE_BITS ? b->slow.vendor.narrowing : FD_QUANTIZED;
+    straddle(b, r.widest, r.narrowest);
     fd_vendor_tiles(&b->fast);
     fd_vendor_tiles(&b->slow);
 }
@@ -225,15 +246,14 @@ const struct fd_box *fd_box_for(const struct fd_box *b, const struct fd_gemm_bou
 
 struct dse_interval fd_op_share_bound(const struct fd_box *b, const struct fd_gemm_bound *g)
 {
+    const struct fd_range r = fd_range_of(b, operands_of(&b->fast, &g->lo), operands_of(&b->slow, &g->hi));
     struct dse_interval ret = {(double)INFINITY, 0};
-    const struct fd_params *lo = &b->lo, *hi = &b->hi;
-    const int least = (int)fd_format_of(operands_of(&b->slow, &g->hi)), most = (int)fd_format_of(operands_of(&b->fast, &g->lo));
-    for (int i = least; i <= most; i++) {
+    for (int i = (int)r.widest; i <= (int)r.narrowest; i++) {
         const enum fd_format format = (enum fd_format)i;
-        const double slowest = fd_peak_tflops(lo, format), fastest = fd_peak_tflops(hi, format);
+        const double slowest = fd_peak_tflops(&b->lo, format), fastest = fd_peak_tflops(&b->hi, format);
         const bool is_wide = format == FD_BITS_16 || !(fastest > 0);
-        ret.lo = dse_min(ret.lo, is_wide ? 1 : lo->tensor_tflops / fastest);
-        ret.hi = dse_max(ret.hi, is_wide ? 1 : slowest > 0 ? hi->tensor_tflops / slowest : (double)INFINITY);
+        ret.lo = dse_min(ret.lo, is_wide ? 1 : b->lo.tensor_tflops / fastest);
+        ret.hi = dse_max(ret.hi, is_wide ? 1 : slowest > 0 ? b->hi.tensor_tflops / slowest : (double)INFINITY);
     }
     return ret;
 }

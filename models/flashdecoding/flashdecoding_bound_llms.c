@@ -30,13 +30,24 @@ static bool shapes_agree(const struct fd_box *b, const struct dse_attention *lo,
     return !(measured && least.prompt && least.limited) || tile_lo == tile_hi;
 }
 
+/* The layer at both ends, with activations as points have them. */
+static void layers_of(const struct fd_box *b, const struct dse_op *lo, const struct dse_op *hi, struct fd_expert_layer *ret_lo,
+                      struct fd_expert_layer *ret_hi)
+{
+    const struct fd_operands least = fd_operands_of(&b->least, lo), most = fd_operands_of(&b->most, hi);
+    const struct fd_range r = fd_range_of(b, &least, &most);
+    fd_expert_layer_of(ret_lo, &b->least, lo);
+    fd_expert_layer_of(ret_hi, &b->most, hi);
+    ret_lo->activation_bits = r.least.activation_bits;
+    ret_hi->activation_bits = r.most.activation_bits;
+}
+
 /* E31: where tokens vary, experts that are all alike do one thing; those of a power law are drawn. */
 static bool experts_agree(const struct fd_box *b, const struct dse_op *lo, const struct dse_op *hi)
 {
     struct fd_expert_layer least, most;
     if (b->lo.dataflow != FD_BY_VENDOR || lo->role != DSE_ROLE_EXPERT_UP) return true;
-    fd_expert_layer_of(&least, &b->least, lo);
-    fd_expert_layer_of(&most, &b->most, hi);
+    layers_of(b, lo, hi, &least, &most);
     if ((least.activation_bits < FD_WIDE_BITS) != (most.activation_bits < FD_WIDE_BITS))
         return false; /* kernels that narrow them */
     if (least.tokens == most.tokens) return true;
@@ -163,8 +174,7 @@ static struct fd_gemm_bound experts_gemms(const struct fd_box *b, const struct d
 static void experts_by_vendor(struct walk *w, const struct fd_gemm_bound *g)
 {
     struct fd_expert_layer lo, hi;
-    fd_expert_layer_of(&lo, &w->b->least, least_of(w));
-    fd_expert_layer_of(&hi, &w->b->most, most_of(w));
+    layers_of(w->b, least_of(w), most_of(w), &lo, &hi);
     struct fd_box own;
     const struct fd_box *b = fd_box_for(w->b, g, &own);
     fd_experts_of_drawn(&w->experts_lo, &b->fast, &lo, &hi);

@@ -15,8 +15,7 @@ enum fd_format fd_format_of(const struct fd_operands *of)
 static struct fd_operands operands(const struct fd_params *p, struct dse_held held, double activation_bits)
 {
     struct fd_operands ret = {dse_held_bytes(held), held.bits, activation_bits};
-    const bool is_asked = activation_bits == (double)p->workload.activation_bits; /* fd_formats_check refuses what cannot be */
-    const bool is_had = p->dataflow == FD_BY_VENDOR && (is_asked || fd_peak_tflops(p, fd_format_of(&ret)) > 0);
+    const bool is_had = p->dataflow == FD_BY_VENDOR && fd_peak_tflops(p, fd_format_of(&ret)) > 0;
     if (held.bits >= FD_WIDE_BITS || !is_had) ret.activation_bits = dse_max(FD_WIDE_BITS, activation_bits);
     return ret;
 }
@@ -84,13 +83,17 @@ static bool has_matrices(const struct dse_llm *llm, enum dse_weight_class class)
 const char *fd_formats_check(const struct fd_params *p)
 {
     const struct dse_workload *w = &p->workload;
-    const struct fd_operands uniform = fd_operands_uniform(p);
+    const double asked = (double)w->activation_bits;
+    if (p->dataflow != FD_BY_VENDOR) return NULL;
+    const struct fd_operands uniform = {1, (double)w->weight_bits, asked};
     const char *why = dse_formats_complete(w->format) ? NULL : refused(p, &uniform);
     if (dse_formats_uniform(w->format)) return why;
     for (int i = 0; i < DSE_WEIGHT_CLASSES && !why; i++) {
-        const struct fd_operands of = fd_operands_of_class(p, (enum dse_weight_class)i);
+        const enum dse_weight_class class = (enum dse_weight_class)i;
+        const struct fd_operands of = {1, dse_workload_held(w, w->llm, class).bits, dse_workload_activation_bits(w, w->llm, class)};
+        if (of.activation_bits != asked && !(fd_peak_tflops(p, fd_format_of(&of)) > 0)) continue; /* it is computed in 16 bits */
         const char *of_class = refused(p, &of);
-        if (of_class && has_matrices(w->llm, (enum dse_weight_class)i)) why = of_class;
+        if (of_class && has_matrices(w->llm, class)) why = of_class;
     }
     return why;
 }
