@@ -444,7 +444,7 @@ static const char *fd_check(const void *params)
     if (!why) why = fd_range_check(p);
     if (!why) why = fd_cache_check(p);
     if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
-        why = "activation_bits other than 16 need dataflow = vendor";
+        why = "activation_bits other than 16 need dataflow = vendor, which engine = vllm-0.14 has";
     if (!why) why = fd_formats_check(p);
     if (!why && fd_footprint(p) > fd_room(p)) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
@@ -517,8 +517,8 @@ static void fd_stand(const void *params, struct dse_standing *ret)
     if (measured && isnan(p->gpu->kernels.kernel_stream_share))
         dse_standing_add(ret, "kernels of this GPU's generation were not measured: E28 and E29 use an A100's constants");
     else if (measured && p->gpu->kernels.kernels_borrowed > 0)
-        dse_standing_add(ret,
-                         "kernels of this GPU's generation were not fitted: E28 and E29 use the previous generation's constants");
+        dse_standing_add(
+            ret, "16-bit kernels of this GPU's generation were not fitted: E28 and E29 use the previous generation's constants");
     fd_formats_stand(p, ret);
 }
 

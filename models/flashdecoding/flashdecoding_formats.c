@@ -114,8 +114,9 @@ void fd_formats_stand(const struct fd_params *p, struct dse_standing *ret)
         dse_standing_add(ret, "the loss from activations below 16 bits is not modelled (activation_bits, format)");
     if (is_widened)
         dse_standing_add(ret,
-                         "the format's narrow activations have 16 bits here: the gpu has no peak of them, or the engine no such "
-                         "kernels (gpu, dataflow)");
+                         p->dataflow == FD_BY_VENDOR
+                             ? "the format's narrow activations have 16 bits here: the gpu has no peak of them (gpu)"
+                             : "the format's narrow activations have 16 bits here: the engine has no kernels for them (dataflow)");
 }
 
 void fd_machine_set(struct fd_machine *m, const struct fd_operands *of)

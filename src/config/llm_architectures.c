@@ -220,7 +220,7 @@ static const struct architecture architectures[] = {
       .vocab = 262400,
       .ffn = 16384,
       .heads = 8},
-     KEYS_OF_GEMMA "altup_active_idx altup_coef_clip altup_correct_scale activation_sparsity_pattern "},
+     KEYS_OF_GEMMA "altup_active_idx altup_coef_clip altup_correct_scale altup_lr_multiplier activation_sparsity_pattern "},
     {{"mixtral"}, llm_fill_mixtral, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "attention_bias=false "},
     {{"qwen3_moe"},
      llm_fill_qwen3_moe,

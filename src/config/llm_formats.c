@@ -170,6 +170,15 @@ static const char *method_of(json_t *q)
     return word_of(q, KEYS("quant_algo", "quant_method", "quant_type", "format", "mode"));
 }
 
+/* Numbers that no weights have say nothing of their width. */
+static void forget_impossible(struct llm_format *f)
+{
+    enum { BITS_MAX = 32, SCALE_BITS_MAX = 16 };
+    const bool possible = f->weight_bits >= 1 && f->weight_bits <= BITS_MAX && f->scale_bits >= 0 &&
+                          f->scale_bits <= SCALE_BITS_MAX && f->activation_bits >= 0 && f->activation_bits <= BITS_MAX;
+    if (!possible) *f = (struct llm_format){.kv_bits = f->kv_bits};
+}
+
 static void take(json_t *q, struct llm_format *f)
 {
     json_t *groups = json_object_get(q, "config_groups");
@@ -257,6 +266,7 @@ static bool fill_groups(json_t *q, json_t *groups, struct llm_filled *ret)
         struct llm_format f = {0};
         const json_t *targets = json_object_get(group, "targets");
         take_parts(group, &f);
+        forget_impossible(&f);
         if (f.weight_bits > 0 && targets)
             exact = llm_fill_classes(q, targets, NULL, &f, ret) && exact;
         else
@@ -307,6 +317,7 @@ static void describe(const char *name, json_t *q, struct found *found)
     take_name(add_mixed(q, &mixed), &own);
     if (is_mlx(q)) own.scale_bits = mlx_scale_bits(q);
     llm_take_scales(q, &own);
+    forget_impossible(&own);
     const char *method = is_mlx(q) ? "MLX" : method_of(q);
     const double group = number_of(q, KEYS("group_size", "q_group_size"));
     text_addf(ret, "%s: %s", name, method ? method : "no method is named");
@@ -344,7 +355,12 @@ static void add_nearest(const struct llm_format *f, struct text *ret)
     add_setting(ret, "weight_scale_bits", f->scale_bits);
     add_setting(ret, "activation_bits", f->activation_bits);
     add_setting(ret, "kv_bits", f->kv_bits);
-    text_add(ret, f->weight_bits > 0 ? "; --set format=checkpoint takes each class of weights as it is\n" : "\n");
+    if (f->weight_bits > 0) {
+        text_add(ret, "; --set format=checkpoint");
+        add_setting(ret, "kv_bits", f->kv_bits);
+        text_add(ret, " takes each class of weights as it is");
+    }
+    text_add(ret, "\n");
 }
 
 /* ---- where they stand ------------------------------------------------------------------------------------------------------ */
@@ -394,7 +410,9 @@ static bool read_files(struct llm_config *c, struct found *found)
     if (!c->tensors && !llm_read_headers_beside(c)) return false;
     if (!llm_fill_from_tensors(c, filled->llm, found->lines)) return false;
     if (json_array_size(c->tensors) > 0) found->is_exact = true;
-    return (c->ok = llm_compare_index(c, filled, found->is_exact, found->lines));
+    const struct llm_format *f = &found->format;
+    const bool is_known = f->weight_bits > 0 || f->kv_bits > 0 || found->lines->n == 0 || json_array_size(c->tensors) > 0;
+    return (c->ok = llm_compare_index(c, filled, is_known, found->is_exact, found->lines));
 }
 
 bool llm_find_formats(struct llm_config *c, struct dse_llm *llm, struct text *ret)

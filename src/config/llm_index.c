@@ -213,12 +213,20 @@ static void say_difference(double total, const struct llm_filled *filled, json_t
     if (drafts.n > 0) text_addf(ret, "layers that draft: about %.0f bytes of them\n", bytes_of(filled, &usual, &drafts) - counted);
 }
 
-bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bool is_exact, struct text *ret)
+/* NULL: it says none, or what is no number of bytes. */
+static const json_t *total_of(const json_t *root)
+{
+    const double most = 1e18;
+    const json_t *size = json_object_get(json_object_get(root, "metadata"), "total_size");
+    return json_number_value(size) > 0 && json_number_value(size) < most ? size : NULL;
+}
+
+bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bool is_known, bool is_exact, struct text *ret)
 {
     json_t *root;
     if (!llm_json_beside(c->file, index_name, &root, c->diags)) return false;
     const bool has_tensors = json_array_size(c->tensors) > 0;
-    const json_t *size = json_object_get(json_object_get(root, "metadata"), "total_size");
+    const json_t *size = total_of(root);
     json_t *map = json_object_get(root, "weight_map");
     const double total = json_number_value(size);
     struct text line;
@@ -228,7 +236,9 @@ bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bo
     const double counted = dse_llm_checkpoint_bytes(filled->llm);
     if (size && !found && is_same(total, counted)) text_add(&line, "as counted\n");
     if (size && !found && !is_same(total, counted)) say_difference(total, filled, map, &line);
-    if (root || ret->n > 0)
+    if (!is_known && !found)
+        text_add(ret, "checkpoint: of unknown size; the entry has 16 bits for all weights\n");
+    else if (root || ret->n > 0)
         text_addf(ret, "checkpoint: %.0f bytes, %.2f GiB%s\n", counted, counted / DSE_GIB,
                   is_exact || found ? "" : "; about: parts of some classes are in other formats");
     if (size) text_addf(ret, "%s: %.0f bytes, %s", index_name, total, line.s);

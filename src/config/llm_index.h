@@ -9,8 +9,8 @@
 extern const struct llm_reading llm_usual_reading;
 
 /* A line with the bytes of the checkpoint; where an index of its files is beside the configuration, one that compares its total.
- * What the configuration leaves open is then as the total says, in the formats of the LLM, too. False with an error: an index that
- * cannot be read. */
-bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bool is_exact, struct text *ret);
+ * What the configuration leaves open is then as the total says, in the formats of the LLM, too. is_known: are the
+ * widths of weights? is_exact: has no class several formats? False with an error: an index that cannot be read. */
+bool llm_compare_index(struct llm_config *c, const struct llm_filled *filled, bool is_known, bool is_exact, struct text *ret);
 
 #endif

@@ -423,6 +423,13 @@ static void formats__are_said_with_the_nearest_settings(void **state)
          "weight_bits=3 --set weight_scale_bits=0.25;"},
         {"{\"quant_method\": \"quanto\", \"weights\": \"int4\", \"activations\": null}", "weight_bits=4;"},
         {"{\"quant_method\": \"something new\"}", "no width was found"},
+        {"{\"quant_method\": \"something new\"}", "checkpoint: of unknown size"},
+        {"{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 1}", "no width was found"},
+        {"{\"quant_method\": \"gptq\", \"bits\": 1e9, \"group_size\": 128}", "no width was found"},
+        {"{\"quant_method\": \"fp8\", \"weight_block_size\": [1, 1]}", "no width was found"},
+        {"{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": {\"input_activations\": {\"num_bits\": 8}, "
+         "\"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}, \"kv_cache_scheme\": {\"num_bits\": 8}}",
+         "; --set format=checkpoint --set kv_bits=8 takes each class"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char *text = xasprintf(LLAMA ", \"quantization_config\": %s}", files[i].config);
