@@ -170,7 +170,7 @@ static void list_experts(const struct dse_llm *llm, const struct dse_expert_load
     enum { LAST = 1024 };
     struct dse_workload w = {.llm = llm, .routing_exponent = 1.2, .expert_loads = loads};
     struct output *o = output_new(stdout, format,
-                                  (const char *const[]){"batch", "experts", "power-law 1.2", "profile", "experts [GiB]",
+                                  (const char *const[]){"batch", "experts", "power-law 1.2", "profile", "experts at 16 bits [GiB]",
                                                         "fullest of 8", "power-law 1.2 of 8", "profile of 8"},
                                   8);
     for (int64_t batch = 1; batch <= LAST; batch *= 4) {
