@@ -358,7 +358,8 @@ static const struct dse_metric fd_metrics_table[] = {
 };
 #undef M
 
-static const char no_room[] = "weights and KV cache do not fit the DRAM of a device";
+static const char no_room[] =
+    "weights and KV cache do not fit what the engine leaves of a device's DRAM (capacity_gib, engine, tensor_parallel)";
 static const char no_power[] = "board_power_w is not above the device's power at its lowest clock";
 
 /* E28, E29 of an A100: fitted to its measured kernels (catalog/measured, rows of split calibrate). Where nobody measured a GPU's
@@ -517,8 +518,8 @@ static void fd_stand(const void *params, struct dse_standing *ret)
     if (measured && isnan(p->gpu->kernels.kernel_stream_share))
         dse_standing_add(ret, "kernels of this GPU's generation were not measured: E28 and E29 use an A100's constants");
     else if (measured && p->gpu->kernels.kernels_borrowed > 0)
-        dse_standing_add(
-            ret, "16-bit kernels of this GPU's generation were not fitted: E28 and E29 use the previous generation's constants");
+        dse_standing_add(ret, "kernels of this GPU's generation were not fitted, or not all: E28 and E29 use constants of another "
+                              "(docs/explanation/gpus.md)");
     fd_formats_stand(p, ret);
 }
 
