@@ -81,6 +81,8 @@ int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent
  * docs/explanation/quality.md has the numbers that grouped queries were decided by. */
 const char *dse_llm_unlike_measured(const struct dse_llm *llm);
 
+/* Has it a layer that keeps one vector of a position for keys and values (DSE_LATENT, ..., DSE_COMPRESSED)? */
+bool dse_llm_keys_hold_values(const struct dse_llm *llm);
 /* Is it latent attention, of any kind? */
 bool dse_llm_is_latent(enum dse_mixer mixer);
 /* Cached positions that the token at `context` attends to in a layer of this kind; 0 where nothing attends. */

@@ -10,6 +10,7 @@
 #include <dse/desc.h>
 #include <dse/interconnect.h>
 #include <dse/llm.h>
+#include <dse/units.h>
 
 enum dse_phase { DSE_DECODE, DSE_PREFILL };
 
@@ -46,8 +47,11 @@ struct dse_workload {
     double weight_scale_bits; /* of scales and zero points, a weight: one of 16 bits for each 128 weights is 0.125 */
     /* Of scales and zero points, a key or value element: two of fp16 for each 32 elements are 1; 0: none counted. */
     double kv_scale_bits;
-    int32_t latent_form; /* enum dse_latent_form */
-    int32_t routing;     /* enum dse_routing */
+    double exchange_bits;           /* of a number that chips exchange; NaN or 0 ("auto"): activation_bits */
+    int64_t index_bits, state_bits; /* of a stored key of an indexer, and of an element of a recurrent state; 0: 8 and 32 */
+    double value_bits;              /* of a stored value element; NaN or 0 ("auto"): kv_bits, and then kv_bits is the keys' alone */
+    int32_t latent_form;            /* enum dse_latent_form */
+    int32_t routing;                /* enum dse_routing */
     double routing_exponent;
     const struct dse_expert_loads *expert_loads; /* of DSE_ROUTING_PROFILE */
     struct dse_speculation speculation;
@@ -228,6 +232,7 @@ struct dse_attention {
     double pairs;               /* (query, key) positions that meet in one head of one sequence */
     double key_bytes, value_bytes; /* of one position that are read from the cache, all kv_heads of this chip, one layer */
     double cached_bytes;           /* of one position that are kept: the same, or the latents that keys and values are made of */
+    double cached_elements;        /* of these, the numbers */
 };
 
 enum { DSE_OPS_MAX = 184, DSE_ATTENTIONS_MAX = 28 };
@@ -294,20 +299,67 @@ struct dse_weight_bits dse_workload_weight_bits(const struct dse_workload *w);
 /* Weight elements of one layer (attention projections and FFN) and of the output head. */
 double dse_llm_layer_weights(const struct dse_llm *llm);
 double dse_llm_head_weights(const struct dse_llm *llm);
-/* Bits of the cache a key or value element, with its share of scales and zero points. */
+/* Fills in what is left "auto". What a model does not resolve counts the same. */
+void dse_workload_resolve(struct dse_workload *w);
+/* Bits of a stored value element; kv_bits are those of a key. */
+static inline double dse_value_bits(const struct dse_workload *w)
+{
+    return w->value_bits > 0 ? w->value_bits : (double)w->kv_bits;
+}
+/* Have keys and values different widths? */
+static inline bool dse_kv_apart(const struct dse_workload *w)
+{
+    return dse_value_bits(w) < (double)w->kv_bits || dse_value_bits(w) > (double)w->kv_bits;
+}
+/* Have both caches keys of the same width, values, and scales? */
+static inline bool dse_kv_same(const struct dse_workload *a, const struct dse_workload *b)
+{
+    return a->kv_bits == b->kv_bits && dse_value_bits(a) == dse_value_bits(b) && a->kv_scale_bits == b->kv_scale_bits;
+}
+/* The narrower of both. */
+static inline double dse_kv_narrowest(const struct dse_workload *w)
+{
+    const double value = dse_value_bits(w);
+    return value < (double)w->kv_bits ? value : (double)w->kv_bits;
+}
+/* Bytes of the cache a key element and a value element, with their share of scales and zero points; and the mean of both. */
+static inline double dse_key_bytes(const struct dse_workload *w)
+{
+    return ((double)w->kv_bits + w->kv_scale_bits) / DSE_BITS_PER_BYTE;
+}
+static inline double dse_value_bytes(const struct dse_workload *w)
+{
+    return (dse_value_bits(w) + w->kv_scale_bits) / DSE_BITS_PER_BYTE;
+}
 static inline double dse_kv_bits(const struct dse_workload *w)
 {
-    return (double)w->kv_bits + w->kv_scale_bits;
+    return ((double)w->kv_bits + dse_value_bits(w)) / 2 + w->kv_scale_bits;
+}
+/* Bytes of a number that chips exchange. */
+static inline double dse_exchange_bytes(const struct dse_workload *w)
+{
+    enum { USUAL_BITS = 16 };
+    const double computed = w->activation_bits > 0 ? (double)w->activation_bits : USUAL_BITS;
+    return (w->exchange_bits > 0 ? w->exchange_bits : computed) / DSE_BITS_PER_BYTE;
+}
+/* Bytes of a stored key element of an indexer, and of an element of a recurrent state. */
+static inline double dse_index_bytes(const struct dse_workload *w)
+{
+    return w->index_bits > 0 ? (double)w->index_bits / DSE_BITS_PER_BYTE : DSE_INDEX_BYTES;
+}
+static inline double dse_state_bytes(const struct dse_workload *w)
+{
+    return w->state_bits > 0 ? (double)w->state_bits / DSE_BITS_PER_BYTE : DSE_STATE_BYTES;
 }
 /* Has the cache numbers of fewer than 16 bits, with scales? */
 static inline bool dse_kv_scaled(const struct dse_workload *w)
 {
     enum { FULL_BITS = 16 };
-    return w->kv_bits < FULL_BITS && w->kv_scale_bits > 0;
+    return w->kv_bits < FULL_BITS && dse_value_bits(w) < FULL_BITS && w->kv_scale_bits > 0;
 }
 /* Bytes of K and V of one token over all layers; kv_bits: dse_kv_bits. */
 double dse_kv_bytes_per_token(const struct dse_llm *llm, double kv_bits);
-/* Bytes of one key or value, of one position, layer and KV head. */
+/* Bytes of one key or value, of one position, layer and KV head: the mean of both. */
 double dse_kv_row_bytes(const struct dse_workload *w);
 /* Why a model that knows nothing but full attention and dense networks cannot run this LLM; NULL when it can. To be asked before
  * anything is derived of its shape, which may have no heads. */

@@ -421,6 +421,7 @@ static void resolve_link(struct dse_gpu_link *l, const struct dse_gpu_link *of)
 static void fd_resolve(void *params)
 {
     struct fd_params *p = params;
+    dse_workload_resolve(&p->workload);
     dse_economics_resolve(&p->economics);
     resolve_kernels(&p->kernels, &p->gpu->kernels, p->l2_bytes);
     own_or(&p->memory.memory_share, p->engine->memory.memory_share, 1);

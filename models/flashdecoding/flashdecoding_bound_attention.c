@@ -117,7 +117,7 @@ static struct work work_of(const struct fd_box *b, struct dse_interval seen, str
     const struct dse_interval devices = FD_OF(b, workload.tensor_parallel);
     const struct dse_interval heads = dse_iv_ceil_div(dse_iv_of((double)llm->heads), devices);
     const struct dse_interval kv_heads = dse_iv_ceil_div(dse_iv_of((double)llm->kv_heads), devices);
-    const struct dse_interval row = dse_iv_scale(dse_iv_add(FD_OF(b, workload.kv_bits), FD_OF(b, workload.kv_scale_bits)),
+    const struct dse_interval row = dse_iv_scale(dse_iv(dse_kv_bits(&b->lo.workload), dse_kv_bits(&b->hi.workload)),
                                                  2 * (double)llm->head_dim / DSE_BITS_PER_BYTE);
     const struct dse_interval each = dse_iv(dse_cache_widening(&b->lo.workload), dse_cache_widening(&b->hi.workload));
     const struct dse_interval rows = dse_iv_mul(kept, kv_heads);

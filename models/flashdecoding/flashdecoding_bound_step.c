@@ -198,8 +198,8 @@ static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
     const double least = (double)b->lo.workload.tensor_parallel, most = (double)b->hi.workload.tensor_parallel,
                  times = ALLREDUCES * (double)llm->layers;
     const double lo_rows = fd_gemm_of(&b->lo, FD_OUTPUT).m, hi_rows = fd_gemm_of(&b->hi, FD_OUTPUT).m;
-    const struct dse_interval bytes = dse_iv_mul(dse_iv_scale(dse_iv(lo_rows, hi_rows), (double)llm->hidden / DSE_BITS_PER_BYTE),
-                                                 FD_OF(b, workload.activation_bits));
+    const struct dse_interval bytes = dse_iv_mul(dse_iv_scale(dse_iv(lo_rows, hi_rows), (double)llm->hidden),
+                                                 dse_iv(dse_exchange_bytes(&b->lo.workload), dse_exchange_bytes(&b->hi.workload)));
     s->link_bytes = dse_widened(times * fd_allreduce_sent(least, bytes.lo), times * fd_allreduce_sent(most, bytes.hi), 8);
     if (b->lo.collectives != FD_RING) {
         s->allreduce_s = dse_iv_scale(measured_allreduce(b, bytes), times);

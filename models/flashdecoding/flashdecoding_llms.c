@@ -180,10 +180,11 @@ static void add_experts(struct walk *w, const struct dse_op *op, bool up)
 void fd_shape_of(struct fd_attention_shape *ret, const struct fd_machine *m, const struct dse_attention *a)
 {
     const struct fd_params *p = m->p;
-    const double element = dse_kv_bits(&p->workload) / DSE_BITS_PER_BYTE, rows = (double)(a->sequences * a->positions);
+    const double rows = (double)(a->sequences * a->positions);
     const bool prefill = p->workload.phase == DSE_PREFILL, shared = a->values_in_keys || a->is_index;
     const double made = rows * (double)(a->heads * (a->key_dim + a->value_dim)) * FD_ACTIVATION_BYTES;
-    const double cached = a->is_index ? 0 : a->cached_bytes / element; /* elements of a position */
+    const double cached = a->is_index ? 0 : a->cached_elements,
+                 cached_bytes = a->is_index ? 0 : a->cached_bytes; /* of a position */
     *ret = (struct fd_attention_shape){
         .prompt = prefill || a->queries > p->attention_tile,
         .tensor = shared || a->queries > 1,
@@ -201,11 +202,11 @@ void fd_shape_of(struct fd_attention_shape *ret, const struct fd_machine *m, con
             a->is_made ? dse_max(0, made - (p->kernel_losses == FD_MEASURED ? 0 : m->l2)) : rows * (a->key_bytes + a->value_bytes),
         .exponents = a->is_index ? 1 : FD_SOFTMAX_OPS,
         .widened = dse_cache_widening(&p->workload) * rows * cached,
-        .written_bytes = (double)(a->sequences * a->queries) * cached * (FD_ACTIVATION_BYTES + element)};
+        .written_bytes = (double)(a->sequences * a->queries) * (cached * FD_ACTIVATION_BYTES + cached_bytes)};
     if (a->values_in_keys && !ret->prompt && p->latent_heads > 0) { /* E32: a block of fewer heads reads keys, and then values */
         const double apart = dse_ceil(ret->heads / (double)p->latent_heads);
         ret->kv_heads = apart;
-        ret->bytes = rows * apart * (double)(a->key_dim + a->value_dim) * element;
+        ret->bytes = rows * apart * (double)(a->key_dim + a->value_dim) * dse_key_bytes(&p->workload);
     }
     ret->row_bytes = ret->bytes / (rows * ret->kv_heads);
 }

@@ -212,8 +212,7 @@ static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
 {
     enum { ALLREDUCES = 2 };
     const struct fd_params *p = m->p;
-    const double bytes =
-        s->linear[FD_OUTPUT].gemm.m * (double)p->workload.llm->hidden * ((double)p->workload.activation_bits / DSE_BITS_PER_BYTE);
+    const double bytes = s->linear[FD_OUTPUT].gemm.m * (double)p->workload.llm->hidden * dse_exchange_bytes(&p->workload);
     struct fd_link link;
     fd_link_init(&link, p);
     const double each = fd_allreduce(&link, (double)p->workload.tensor_parallel, bytes);

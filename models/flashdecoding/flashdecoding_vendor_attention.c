@@ -24,7 +24,7 @@ double fd_splits_most(const struct fd_params *p, const struct fd_attention_shape
 
 bool fd_is_narrow(const struct fd_params *p, const struct fd_attention_shape *s)
 {
-    return p->workload.kv_bits < FD_WIDE_BITS && !s->latent;
+    return dse_kv_narrowest(&p->workload) < FD_WIDE_BITS && !s->latent;
 }
 
 /* Decode: kernels and waits of a first wave of blocks and of further ones, the wait that two buffers leave of each tile, the sum of

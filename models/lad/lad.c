@@ -181,6 +181,7 @@ static const struct dse_metric lad_metrics_table[] = {
 static void lad_resolve(void *params)
 {
     struct lad_params *p = params;
+    dse_workload_resolve(&p->workload);
     dse_dram_resolve(&p->dram);
     dse_economics_resolve(&p->economics);
 }
@@ -194,6 +195,8 @@ static const char *lad_check(const void *params)
     if (!why && dse_workload_chips(&p->workload) > 1) why = dse_links_check(&p->links, (double)dse_workload_chips(&p->workload));
     if (!why) why = lad_cache_check(p);
     if (!why) why = dse_kv_format_check(&p->workload);
+    if (!why && p->decoding == LAD_LOCALITY_AWARE && dse_kv_apart(&p->workload))
+        why = "decoding = locality-aware needs keys and values of one width (decoding, value_bits, kv_bits)";
     if (!why) why = lad_point_init(&pt, p);
     if (!why && !pt.is_simple) why = lad_llms_check(&pt);
     if (!why) why = lad_chip_check(p);

@@ -277,7 +277,7 @@ const char *lad_batch_check(const struct lad_point *pt);
 bool lad_batch_shortage(const struct lad_point *pt, const char *reason, struct dse_shortage *ret);
 /* E18: the batches of which best-throughput takes the best, where `max` fit: 1, 2, 3, 4, 6, 8, 12, ... tiles full, the most full
  * rounds that fit, and all that fits. Returns how many. */
-enum { LAD_BATCHES = 32 };
+enum { LAD_BATCHES = 40 }; /* of a single tile, two a doubling up to 65,536 sequences, and two more */
 int lad_batches(double tiles, double max, double ret[LAD_BATCHES]);
 /* E18: the batch that batch_policy makes of p->workload.batch. Leaves `step` at some batch. */
 double lad_batch(const struct lad_point *pt, struct lad_step *step);

@@ -295,7 +295,7 @@ static void lad_score_bound(const struct lad_box *b, struct dse_interval *ret_sc
 {
     const struct lad_params *lo = &b->lo, *hi = &b->hi;
     struct dse_score score;
-    const bool same = lo->intervals == hi->intervals && lo->recent == hi->recent && lo->workload.kv_bits == hi->workload.kv_bits &&
+    const bool same = lo->intervals == hi->intervals && lo->recent == hi->recent && dse_kv_same(&lo->workload, &hi->workload) &&
                       lo->workload.kv_scale_bits == hi->workload.kv_scale_bits;
     *ret_score = *ret_loss = dse_unbounded;
     if (!same || lad_score(lo, &score)) return;
@@ -329,8 +329,8 @@ static void set_quality(const struct sink *to, const struct lad_box *b)
 {
     const struct lad_params *lo = &b->lo, *hi = &b->hi;
     const bool same = lo->workload.context == hi->workload.context && lo->intervals == hi->intervals && lo->recent == hi->recent &&
-                      lo->workload.kv_bits == hi->workload.kv_bits && lo->workload.kv_scale_bits == hi->workload.kv_scale_bits &&
-                      lo->cache_bits == hi->cache_bits && lo->center_scale == hi->center_scale;
+                      dse_kv_same(&lo->workload, &hi->workload) && lo->cache_bits == hi->cache_bits &&
+                      lo->center_scale == hi->center_scale;
     const struct dse_locality_error unknown = {(double)NAN, (double)NAN};
     const struct dse_locality_error e = same || !b->locality_aware ? lad_quality(lo) : unknown;
     to->floor->attention_error = to->ceiling->attention_error = e.attention_error;

@@ -82,8 +82,7 @@ static void time_op(const struct lad_box *b, struct lad_op_bound *o)
 /* Do both ends have the same operators of one sequence? */
 static bool same_ops(const struct dse_workload *a, const struct dse_workload *b)
 {
-    return a->context == b->context && a->weight_bits == b->weight_bits && a->kv_bits == b->kv_bits &&
-           a->kv_scale_bits == b->kv_scale_bits;
+    return a->context == b->context && a->weight_bits == b->weight_bits && dse_kv_same(a, b);
 }
 
 static void init_ops(const struct lad_box *b, struct lad_step_bound *s)

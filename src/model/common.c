@@ -113,7 +113,8 @@ void dse_standing_wide(struct dse_standing *s, const struct dse_workload *w)
 int32_t dse_quality_of_exact(const struct dse_workload *w)
 {
     enum { FULL_BITS = 16 };
-    return dse_workload_weight_bits(w).least < FULL_BITS || w->kv_bits < FULL_BITS ? DSE_QUALITY_ROUNDED : DSE_QUALITY_EXACT;
+    return dse_workload_weight_bits(w).least < FULL_BITS || dse_kv_narrowest(w) < FULL_BITS ? DSE_QUALITY_ROUNDED
+                                                                                            : DSE_QUALITY_EXACT;
 }
 
 void dse_standing_add(struct dse_standing *s, const char *beyond)

@@ -15,8 +15,8 @@
 
 const struct group param_groups[] = {
     [GROUP_WORKLOAD] = {"workload", "the LLM and its step",
-                        NAMES("llm", "phase", "batch", "context", "weight_bits", "kv_bits", "activation_bits", "prompt",
-                              "generate")},
+                        NAMES("llm", "phase", "batch", "context", "weight_bits", "kv_bits", "value_bits", "activation_bits",
+                              "prompt", "generate")},
     [GROUP_MACHINE] = {"machine", "the chip itself", NAMES("gpu", "npu", "fpga", "engine")},
     [GROUP_CACHE] = {"cache", "lossy techniques of the cache, and the source of their error",
                      NAMES("eviction", "eviction_ratio", "kv_format", "surface", "task")},

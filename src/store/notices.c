@@ -322,14 +322,17 @@ static bool count_scaleless(struct making *m, int64_t *ret)
     bool ok = true;
     *ret = 0;
     for (size_t i = 0; ok && i < m->front->n_models; i++) {
-        char *rows = front_rows(m, i), *bits = NULL, *scales = NULL;
+        char *rows = front_rows(m, i), *bits = NULL, *values = NULL, *scales = NULL;
         int64_t n = 0;
         ok = parameter_sql(m, m->front->models[i], "kv_bits", &bits) &&
+             parameter_sql(m, m->front->models[i], "value_bits", &values) &&
              parameter_sql(m, m->front->models[i], "kv_scale_bits", &scales) &&
-             db_int(m->db, &n, m->diags, "SELECT count(*)%s AND %s < 16 AND coalesce(%s, 0) = 0", rows, bits, scales);
+             db_int(m->db, &n, m->diags, "SELECT count(*)%s AND min(%s, coalesce(%s, 32)) < 16 AND coalesce(%s, 0) = 0", rows, bits,
+                    values, scales);
         *ret += n;
         sqlite3_free(rows);
         sqlite3_free(bits);
+        sqlite3_free(values);
         sqlite3_free(scales);
     }
     return ok;
@@ -337,17 +340,18 @@ static bool count_scaleless(struct making *m, int64_t *ret)
 
 static bool add_number_formats(struct making *m)
 {
-    bool weights, formats, cache;
+    bool weights, formats, cache, values;
     int64_t scaleless = 0;
     if (!varies(m, "weight_bits", &weights) || !varies(m, "format", &formats) || !varies(m, "kv_bits", &cache) ||
-        (cache && !count_scaleless(m, &scaleless)))
+        !varies(m, "value_bits", &values) || ((cache || values) && !count_scaleless(m, &scaleless)))
         return false;
     if (weights) add_notice(m, "number-format", "weight_bits varies: no model says what narrower numbers cost in output");
     if (formats) add_notice(m, "number-format", "format varies: no model says what narrower numbers cost in output");
     if (scaleless)
         add_notice(m, "number-format",
-                   "kv_bits varies without kv_scale_bits: no model says what narrower numbers cost in output (kv_scale_bits and "
-                   "quality_from = \"surface\" give attention_error)");
+                   cache ? "kv_bits varies without kv_scale_bits: no model says what narrower numbers cost in output "
+                           "(kv_scale_bits and quality_from = \"surface\" give attention_error)"
+                         : "value_bits varies without kv_bits: no model says what values narrower than keys cost in output");
     return true;
 }
 

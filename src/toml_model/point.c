@@ -567,6 +567,7 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
 void point_resolve(const struct toml_model *m, void *params)
 {
     char *p = params;
+    if (m->groups.has[GROUP_WORKLOAD]) dse_workload_resolve((struct dse_workload *)(void *)(p + m->groups.offset[GROUP_WORKLOAD]));
     if (m->groups.has[GROUP_MEMORY]) dse_dram_resolve((struct dse_dram *)(void *)(p + m->groups.offset[GROUP_MEMORY]));
     if (m->groups.has[GROUP_ECONOMICS])
         dse_economics_resolve((struct dse_economics *)(void *)(p + m->groups.offset[GROUP_ECONOMICS]));

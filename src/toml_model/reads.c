@@ -12,22 +12,26 @@ bool reads_in_group(const struct toml_model *m, enum group g, size_t offset)
     return m->groups.has[g] && offset >= m->groups.offset[g] && offset < m->groups.offset[g] + group_rows[g].size;
 }
 
-/* resolve() may set any number of the memory, and of the economics, by any other. */
-static bool is_resolved(enum group g)
-{
-    return g == GROUP_MEMORY || g == GROUP_ECONOMICS;
-}
-
 static uint32_t reads_input(const struct reads *r, const struct input *in)
 {
     return in->kind >= INPUT_ELEMENT ? r->of_operators : reads_param(r, in->ref);
 }
 
+/* dse_workload_resolve. */
+static const struct {
+    size_t width, of;
+} resolved[] = {{offsetof(struct dse_workload, value_bits), offsetof(struct dse_workload, kv_bits)},
+                {offsetof(struct dse_workload, exchange_bits), offsetof(struct dse_workload, activation_bits)}};
+
 uint32_t reads_param(const struct reads *r, size_t offset)
 {
     for (int g = 0; g < GROUPS; g++)
-        if (is_resolved((enum group)g) && reads_in_group(r->m, (enum group)g, offset)) return r->of_group[g];
+        if (group_is_resolved((enum group)g) && reads_in_group(r->m, (enum group)g, offset)) return r->of_group[g];
+    const size_t workload = r->m->groups.offset[GROUP_WORKLOAD];
     uint32_t ret = 0;
+    for (size_t i = 0; i < sizeof resolved / sizeof *resolved; i++)
+        if (reads_in_group(r->m, GROUP_WORKLOAD, offset) && offset - workload == resolved[i].width)
+            ret = reads_param(r, workload + resolved[i].of);
     for (size_t i = 0; i < r->m->schema.n; i++)
         if (r->m->schema.fields[i].offset == offset) ret |= r->lattice->axes[i];
     for (int i = 0; i < r->m->n_autos; i++) {

@@ -137,7 +137,7 @@ static double counts_of(const struct dse_cache *c, const struct dse_workload *w,
     return sets * positions * (double)c->vote_bits / DSE_BITS_PER_BYTE;
 }
 
-/* Keys of a layer and sequence, or values. */
+/* Keys of a layer and sequence, or values: the mean of both. */
 static double rows_of(const struct dse_workload *w, double positions)
 {
     return (double)w->llm->kv_heads * positions * dse_kv_row_bytes(w);
@@ -163,7 +163,7 @@ static void add_selection(const struct dse_cache *c, const struct dse_workload *
 static void add_pages(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *s)
 {
     s->pages = dse_ceil((double)w->context / (double)c->page);
-    s->page_bytes = s->besides_bytes = rows_of(w, 2 * s->pages);
+    s->page_bytes = s->besides_bytes = (double)(w->llm->kv_heads * w->llm->head_dim) * 2 * s->pages * dse_key_bytes(w);
 }
 
 static void add_residual(const struct dse_cache *c, const struct dse_workload *w, struct dse_cache_step *s)

@@ -135,7 +135,7 @@ enum { GROUP_BITS = 32 /* a scale and a zero point */, NO_GROUP = -1, OTHERWISE 
  * measured them; of 16 bits it is what a file without a word on it means. */
 static void ask_format(const struct dse_cache_steps *s, unsigned *ret_given, double ret_value[DSE_SETTINGS])
 {
-    const bool kivi = s->cache->kv_format == DSE_KV_KIVI, few = s->workload->kv_bits < FULL_BITS;
+    const bool kivi = s->cache->kv_format == DSE_KV_KIVI, few = dse_kv_narrowest(s->workload) < FULL_BITS;
     const double scaled = dse_kv_scaled(s->workload) ? GROUP_BITS / s->workload->kv_scale_bits : NO_GROUP;
     *ret_given |= 1u << DSE_SET_KV_BITS | 1u << DSE_SET_SCALES | 1u << DSE_SET_GROUP | 1u << DSE_SET_RESIDUAL;
     ret_value[DSE_SET_KV_BITS] = (double)s->workload->kv_bits;
@@ -170,7 +170,7 @@ static const char *surface_at(const struct dse_cache_steps *s, double seen, doub
     struct dse_quality_query q = {.method = dse_eviction_at(s->cache->eviction)->name, .context = seen};
     struct dse_quality_place place;
     q.ratio = dse_min(1, stays / seen);
-    ask(s, seen, s->workload->kv_bits < FULL_BITS, &q.given, q.setting);
+    ask(s, seen, dse_kv_narrowest(s->workload) < FULL_BITS, &q.given, q.setting);
     const char *why = dse_quality_find(s->cache->surface, &q, &place);
     if (why) return why;
     *ret = (struct dse_kept){.mass = dse_quality_mean(&place, DSE_Q_RETAINED_MASS),
@@ -233,11 +233,14 @@ static const char *mean_of_generation(const struct dse_cache_steps *s, double st
     return NULL;
 }
 
+static const char apart[] = "keys and values of different widths were not measured (value_bits, kv_bits)";
+
 /* Where positions leave. */
 static const char *quality_of(const struct dse_cache_steps *s, double stays, struct dse_kept *ret)
 {
     const bool surface = s->cache->quality_from == DSE_FROM_SURFACE;
     const char *why = not_carried(cache_on(s), s->workload);
+    if (!why && dse_kv_apart(s->workload)) why = apart;
     if (!why && !surface) why = unlike_settings(s, dse_eviction_at(s->cache->eviction));
     *ret = (struct dse_kept){.mass = (double)NAN, .error = (double)NAN, .error_sd = (double)NAN};
     if (why) return why;
@@ -250,7 +253,7 @@ static const char *quality_of_format(const struct dse_cache_steps *s, struct dse
     *ret = (struct dse_kept){.mass = 1, .error = (double)NAN, .error_sd = (double)NAN};
     if (s->cache->quality_from != DSE_FROM_SURFACE)
         return "retention profiles have no error for a quantized cache (quality_from, kv_scale_bits)";
-    const char *why = not_carried(surface_on(s), s->workload);
+    const char *why = dse_kv_apart(s->workload) ? apart : not_carried(surface_on(s), s->workload);
     if (why) return why;
     why = s->generate > 0 ? mean_of_generation(s, s->before, ret) : at_step(s, s->before, s->before, ret);
     ret->mass = 1; /* to the last digit, of a mean too */
@@ -379,8 +382,7 @@ static bool bound_generation(const struct ends *b, struct dse_kept_bound *ret)
 static bool alike(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi)
 {
     const void *a = lo->cache, *b = hi->cache; /* copies of one are the same byte by byte */
-    return lo->workload->kv_bits == hi->workload->kv_bits && lo->workload->kv_scale_bits == hi->workload->kv_scale_bits &&
-           memcmp(a, b, sizeof *lo->cache) == 0;
+    return dse_kv_same(lo->workload, hi->workload) && memcmp(a, b, sizeof *lo->cache) == 0;
 }
 
 static struct dse_interval of_one(double x)
@@ -435,7 +437,9 @@ static void bound_kept(const struct dse_cache_steps *lo, const struct dse_cache_
 static void bound_format(const struct dse_cache_steps *lo, const struct dse_cache_steps *hi, struct dse_interval target,
                          struct dse_kept_bound *ret)
 {
-    if (!dse_kv_scaled(&(struct dse_workload){.kv_bits = lo->workload->kv_bits, .kv_scale_bits = hi->workload->kv_scale_bits}) ||
+    if (!dse_kv_scaled(&(struct dse_workload){.kv_bits = lo->workload->kv_bits,
+                                              .value_bits = dse_value_bits(lo->workload),
+                                              .kv_scale_bits = hi->workload->kv_scale_bits}) ||
         lo->workload->phase == DSE_PREFILL)
         return;
     const bool keeps = dse_eviction_at(lo->cache->eviction)->keeps_all;

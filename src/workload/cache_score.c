@@ -51,8 +51,9 @@ const char *dse_cache_score(const struct dse_cache_steps *s, struct dse_score *r
     *ret = (struct dse_score){(double)NAN, (double)NAN};
     if (!c->task) return "no task is named (task)";
     if (loses + rounds + counted > 1) return "no task scores several techniques together (task)";
+    if (dse_kv_apart(s->workload)) return "no task scores keys and values of different widths (task, value_bits, kv_bits)";
     if (loses && c->cache_length > 0) return "task scores need eviction_ratio, not cache_length";
-    if (!loses && !rounds && !counted && s->workload->kv_bits < FULL_BITS)
+    if (!loses && !rounds && !counted && dse_kv_narrowest(s->workload) < FULL_BITS)
         return "the LLM's own score is for a 16-bit cache (kv_bits)";
     say_cache(s, &q);
     if (loses) {
@@ -83,8 +84,8 @@ void dse_cache_score_bound(const struct dse_cache_steps *lo, const struct dse_ca
     const struct dse_workload *a = lo->workload, *b = hi->workload;
     const struct dse_cache *c = lo->cache, *d = hi->cache;
     struct dse_score score;
-    const bool same = a->kv_bits == b->kv_bits && a->kv_scale_bits == b->kv_scale_bits && c->eviction_ratio == d->eviction_ratio &&
-                      c->cache_length == d->cache_length && c->threshold_a == d->threshold_a && c->threshold_b == d->threshold_b &&
+    const bool same = dse_kv_same(a, b) && c->eviction_ratio == d->eviction_ratio && c->cache_length == d->cache_length &&
+                      c->threshold_a == d->threshold_a && c->threshold_b == d->threshold_b &&
                       c->reserved_length == d->reserved_length && c->recent_share == d->recent_share && c->sinks == d->sinks &&
                       c->observed == d->observed && c->kv_residual == d->kv_residual && c->pool == d->pool && c->beta == d->beta &&
                       c->page == d->page;

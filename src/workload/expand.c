@@ -266,7 +266,10 @@ static bool expand(const struct dse_workload *w, int64_t read, const struct dse_
                           .by_class = !dse_formats_uniform(w->format),
                           .activation_bits = dse_workload_activation_bits(w, w->llm, DSE_WEIGHTS_DENSE),
                           .element_bytes = ((double)w->weight_bits + w->weight_scale_bits) / DSE_BITS_PER_BYTE,
-                          .kv_bytes = dse_kv_bits(w) / DSE_BITS_PER_BYTE};
+                          .key_bytes = dse_key_bytes(w),
+                          .value_bytes = dse_value_bytes(w),
+                          .index_bytes = dse_index_bytes(w),
+                          .state_bytes = dse_state_bytes(w)};
     x.rows = x.sequences * x.queries + x.chunk;
     ret->n = ret->n_attentions = 0;
     if (drafted > 0) add_draft(&x, ret);

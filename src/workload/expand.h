@@ -37,7 +37,9 @@ struct expansion {
     int64_t layers[DSE_LAYER_KINDS_MAX]; /* of this stage, of each kind of the LLM */
     bool by_class;                       /* formats differ from class to class; else all weights take element_bytes */
     double activation_bits;              /* likewise, of what they are multiplied with */
-    double element_bytes, kv_bytes;      /* of an element, with its share of scales */
+    double element_bytes;                /* of a weight, with its share of scales */
+    double key_bytes, value_bytes;       /* likewise, of an element of keys and latents, and of values */
+    double index_bytes, state_bytes;     /* of an element of an indexer's keys, and of a recurrent state */
     const struct dse_draw *draw;         /* NULL: experts are the mean */
     struct expand_drawn *drawn;          /* those that were asked for last */
     bool *ret_full;                      /* the list has no room for all operators */

@@ -57,7 +57,7 @@ void expand_collectives(struct expansion *x)
     if (x->tensor == 1 && x->stages == 1 && dse_degree(w->expert_parallel) == 1) return;
     const int64_t groups = dse_degree(w->expert_parallel);
     int64_t sums = 0;
-    const double element = (double)(w->activation_bits > 0 ? w->activation_bits : 16) / DSE_BITS_PER_BYTE;
+    const double element = dse_exchange_bytes(w);
     const double vector = (double)llm->hidden * element, rows = (double)x->rows, tensor = (double)x->tensor;
     const bool moves = groups > x->tensor;
     for (size_t i = 0; i < llm->n_kinds; i++) {

@@ -140,11 +140,11 @@ static void index_of(struct expansion *x, const struct dse_layer_kind *k, int64_
                                         .heads = heads,
                                         .kv_heads = 1,
                                         .key_dim = d,
-                                        .key_bytes = (double)(d * DSE_INDEX_BYTES),
-                                        .cached_bytes = (double)(d * DSE_INDEX_BYTES)};
+                                        .key_bytes = (double)d * x->index_bytes,
+                                        .cached_bytes = (double)d * x->index_bytes};
     expand_linear(x, DSE_ROLE_INDEX_QUERIES, layers, x->rows, latent ? m->q_rank : x->llm->hidden, heads * d);
     expand_linear(x, DSE_ROLE_INDEX_KEYS, layers, x->rows, x->llm->hidden, d + (latent ? heads : 0))->kv_write_bytes =
-        (double)x->rows * (double)layers * (double)(d * DSE_INDEX_BYTES);
+        (double)x->rows * (double)layers * (double)d * x->index_bytes;
     add_groups(x, &shape, NULL);
 }
 
@@ -184,8 +184,9 @@ static void grouped(struct expansion *x, size_t first)
     const int64_t heads = heads_of(x, s), kv_heads = kv_heads_of(x, s), v = llm_value_dim(s), q = heads * s->head_dim;
     const int64_t all = layers_like(x, first, DSE_NO_MIXER, 0), keys = kv_heads * s->head_dim, values = kv_heads * v;
     const int64_t made = s->cache.shares_cache ? 0 : keys + (s->cache.values_from_keys ? 0 : values);
-    const double key_bytes = (double)keys * x->kv_bytes, value_bytes = (double)values * x->kv_bytes;
-    const double row = s->cache.shares_cache ? 0 : (double)(keys + values) * x->kv_bytes;
+    const double key_bytes = (double)keys * x->key_bytes, value_bytes = (double)values * x->value_bytes;
+    const bool own = !s->cache.shares_cache;
+    const double row = own ? key_bytes + value_bytes : 0;
     if (all == 0) return;
     const int16_t projection = (int16_t)x->list->n;
     struct dse_op *op = expand_linear(x, DSE_ROLE_QUERY_KEY_VALUE, all, x->rows, llm->hidden, q + llm_gate(s, heads) + made);
@@ -204,7 +205,8 @@ static void grouped(struct expansion *x, size_t first)
                                                 .value_dim = v,
                                                 .key_bytes = key_bytes,
                                                 .value_bytes = value_bytes,
-                                                .cached_bytes = row};
+                                                .cached_bytes = row,
+                                                .cached_elements = own ? (double)(keys + values) : 0};
             if (shape.layers > 0 && llm_has_indexer(k)) index_of(x, k, shape.layers);
             if (shape.layers > 0) add_groups(x, &shape, k);
         }
@@ -230,11 +232,12 @@ static void expanded_group(struct expansion *x, const struct some *some, const s
                               .kv_heads = heads,
                               .key_dim = m->nope_dim + m->rope_dim,
                               .value_dim = m->v_head_dim,
-                              .cached_bytes = (double)(m->kv_rank + m->rope_dim) * x->kv_bytes};
+                              .cached_bytes = (double)(m->kv_rank + m->rope_dim) * x->key_bytes,
+                              .cached_elements = (double)(m->kv_rank + m->rope_dim)};
     place(x, k, some, &a);
     const int64_t rows = some->sequences * a.positions;
     struct dse_op *up = expand_linear(x, DSE_ROLE_LATENT_UP, layers, rows, m->kv_rank, heads * (m->nope_dim + m->v_head_dim));
-    up->kv_read_bytes = (double)rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
+    up->kv_read_bytes = (double)rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->key_bytes;
     add_attention(x, &a);
 }
 
@@ -250,8 +253,9 @@ static void absorbed_group(struct expansion *x, const struct some *some, const s
                               .key_dim = row,
                               .value_dim = m->kv_rank,
                               .values_in_keys = true,
-                              .key_bytes = (double)row * x->kv_bytes,
-                              .cached_bytes = (double)row * x->kv_bytes};
+                              .key_bytes = (double)row * x->key_bytes,
+                              .cached_bytes = (double)row * x->key_bytes,
+                              .cached_elements = (double)row};
     place(x, k, some, &a);
     expand_linear(x, DSE_ROLE_ABSORB_QUERIES, layers * heads, rows, m->nope_dim, m->kv_rank);
     add_attention(x, &a);
@@ -272,7 +276,7 @@ static void latent(struct expansion *x, size_t first)
     expand_linear(x, DSE_ROLE_QUERY_UP, layers, x->rows, m->q_rank > 0 ? m->q_rank : x->llm->hidden, heads * key);
     const int64_t gate = k->shape.details.output_gate ? heads * m->v_head_dim : 0;
     expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim + gate)->kv_write_bytes =
-        (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->kv_bytes;
+        (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->key_bytes;
     if (llm_has_indexer(k)) index_of(x, k, layers);
     const int n = sequences_of(x, some);
     for (int i = 0; i < n; i++) {
@@ -300,7 +304,7 @@ static double pairs_of_entries(const struct dse_layer_shape *s, int64_t n)
 /* A key for all heads, which is its value, too. */
 static struct dse_attention one_key(const struct expansion *x, const struct dse_layer_kind *k, int64_t layers)
 {
-    const double bytes = (double)k->shape.head_dim * x->kv_bytes;
+    const double bytes = (double)k->shape.head_dim * x->key_bytes;
     return (struct dse_attention){.projection = -1,
                                   .layers = layers,
                                   .heads = heads_of(x, &k->shape),
@@ -309,7 +313,8 @@ static struct dse_attention one_key(const struct expansion *x, const struct dse_
                                   .value_dim = k->shape.head_dim,
                                   .values_in_keys = true,
                                   .key_bytes = bytes,
-                                  .cached_bytes = bytes};
+                                  .cached_bytes = bytes,
+                                  .cached_elements = (double)k->shape.head_dim};
 }
 
 /* What positions have become, instead of the positions. */
@@ -329,7 +334,7 @@ static void to_entries(const struct dse_layer_shape *s, struct dse_attention *a,
 static void index_entries(struct expansion *x, const struct dse_layer_kind *k, int64_t layers, const struct some *some)
 {
     const struct dse_llm_latent *m = &k->shape.latent;
-    const double bytes = (double)(m->index_dim * DSE_INDEX_BYTES);
+    const double bytes = (double)m->index_dim * x->index_bytes;
     struct dse_attention a = {.projection = -1,
                               .is_index = true,
                               .layers = layers,
@@ -350,11 +355,11 @@ static void compress(struct expansion *x, const struct dse_layer_kind *k, int64_
     const double entries = (double)x->rows * (double)layers / (double)dse_max_i64(1, c->compress_ratio);
     if (c->compress_ratio == 0) return;
     expand_linear(x, DSE_ROLE_COMPRESS, layers, x->rows, x->llm->hidden, 2 * c->compress_width * k->shape.head_dim)
-        ->kv_write_bytes = entries * (double)k->shape.head_dim * x->kv_bytes;
+        ->kv_write_bytes = entries * (double)k->shape.head_dim * x->key_bytes;
     if (m->index_topk == 0) return;
     expand_linear(x, DSE_ROLE_INDEX_QUERIES, layers, x->rows, m->q_rank, m->index_heads * m->index_dim);
     expand_linear(x, DSE_ROLE_INDEX_KEYS, layers, x->rows, x->llm->hidden, 2 * c->compress_width * m->index_dim + m->index_heads)
-        ->kv_write_bytes = entries * (double)(m->index_dim * DSE_INDEX_BYTES);
+        ->kv_write_bytes = entries * (double)m->index_dim * x->index_bytes;
 }
 
 /* Kinds with the same compressed attention, of which `first` is the first. */
@@ -371,7 +376,7 @@ static void compressed(struct expansion *x, size_t first)
     expand_linear(x, DSE_ROLE_QUERY_DOWN, layers, x->rows, hidden, s->latent.q_rank);
     expand_linear(x, DSE_ROLE_QUERY_UP, layers, x->rows, s->latent.q_rank, heads * s->head_dim);
     expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, hidden, s->head_dim)->kv_write_bytes =
-        (double)x->rows * (double)layers * (double)s->head_dim * x->kv_bytes;
+        (double)x->rows * (double)layers * (double)s->head_dim * x->key_bytes;
     compress(x, k, layers);
     const int n = sequences_of(x, some);
     for (int i = 0; i < n; i++) {

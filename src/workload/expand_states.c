@@ -38,7 +38,7 @@ static void recurrence(struct expansion *x, const struct shape *s, int64_t kerne
     const int64_t sequences = x->sequences + (x->chunk > 0 ? 1 : 0);
     const double instances = (double)layers * (double)sequences;
     const double bytes =
-        (double)s->state * DSE_STATE_BYTES + (double)(s->channels * (kernel > 0 ? kernel - 1 : 0)) * DSE_CONVOLUTION_BYTES;
+        (double)s->state * x->state_bytes + (double)(s->channels * (kernel > 0 ? kernel - 1 : 0)) * DSE_CONVOLUTION_BYTES;
     const double macs = (double)(s->passes * s->state + s->channels * kernel);
     struct dse_op *op = expand_add(x, DSE_ROLE_RECURRENCE, layers, x->rows, 1, s->state > 0 ? s->state : s->channels);
     op->kv_read_bytes = op->kv_write_bytes = instances * bytes;

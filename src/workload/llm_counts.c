@@ -175,6 +175,16 @@ static struct part network_part(const struct dse_llm *llm, const struct dse_laye
         .routed_small = e->experts * biases};
 }
 
+bool dse_llm_keys_hold_values(const struct dse_llm *llm)
+{
+    bool ret = false;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const enum dse_mixer mixer = (enum dse_mixer)llm->kinds[i].attention;
+        ret = ret || mixer == DSE_COMPRESSED || dse_llm_is_latent(mixer);
+    }
+    return ret;
+}
+
 bool dse_llm_is_latent(enum dse_mixer mixer)
 {
     return mixer == DSE_LATENT || mixer == DSE_LATENT_TOPK || mixer == DSE_LATENT_SHARED;

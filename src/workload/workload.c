@@ -58,11 +58,17 @@ const struct dse_param dse_workload_params[] = {
     DSE_PARAM_F64(W, weight_scale_bits, "bit", 0, 16, "scales and zero points per weight: 16 / group; 0: not counted",
                   "arXiv:2210.17323"),
     DSE_PARAM_I64_UNIT(W, kv_bits, "bit", 2, 32, "width of a stored key or value element", the_workload),
+    DSE_PARAM_F64_AUTO(W, value_bits, "bit", 2, 32, NULL, "width of a stored value element, where keys have another; auto: kv_bits",
+                       "Liu et al., KIVI, arXiv:2402.02750, Sec. 3"),
     DSE_PARAM_F64(W, kv_scale_bits, "bit", 0, 16,
                   "scales and zero points per key or value element: 32 / group; 0: scales and rounding loss not counted",
                   "Liu et al., KIVI, arXiv:2402.02750, Sec. 3"),
-    DSE_PARAM_I64_UNIT(W, activation_bits, "bit", 2, 32, "width of an activation in matrix products and between chips",
+    DSE_PARAM_I64_UNIT(W, index_bits, "bit", 2, 32, "width of a stored key element of an indexer (DeepSeek-V3.2)", the_workload),
+    DSE_PARAM_I64_UNIT(W, state_bits, "bit", 2, 32, "width of a stored element of a recurrent state (Mamba, delta rules)",
                        the_workload),
+    DSE_PARAM_I64_UNIT(W, activation_bits, "bit", 2, 32, "width of an activation in matrix products", the_workload),
+    DSE_PARAM_F64_AUTO(W, exchange_bits, "bit", 2, 32, NULL, "width of a number that chips exchange; auto: activation_bits",
+                       "arXiv:1909.08053"),
     DSE_PARAM_ENUM(W, latent_form, latent_forms,
                    "latent attention: absorbed (queries in latent space), expanded (keys and values rebuilt), or absorbed in "
                    "decode only",
@@ -101,6 +107,12 @@ double dse_llm_layer_weights(const struct dse_llm *llm)
 double dse_llm_head_weights(const struct dse_llm *llm)
 {
     return (double)llm->vocab * (double)llm->hidden;
+}
+
+void dse_workload_resolve(struct dse_workload *w)
+{
+    w->value_bits = dse_value_bits(w);
+    w->exchange_bits = dse_exchange_bytes(w) * DSE_BITS_PER_BYTE;
 }
 
 /* Bytes of K and V of one token in one layer. */
@@ -276,6 +288,8 @@ const char *dse_workload_check(const struct dse_workload *w, unsigned can)
 
 const char *dse_kv_format_check(const struct dse_workload *w)
 {
+    if (dse_kv_apart(w) && dse_llm_keys_hold_values(w->llm))
+        return "the LLM keeps keys and values as one: value_bits must be kv_bits (value_bits, kv_bits, llm)";
     return w->kv_scale_bits > 0 && !dse_kv_scaled(w) ? "keys and values of 16 bits or more have no scales (kv_scale_bits, kv_bits)"
                                                      : NULL;
 }

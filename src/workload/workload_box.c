@@ -1,7 +1,7 @@
 /* Boxes of workloads: dse/workload_box.h. What grows with what:
  *
  * - Sequences of a pass grow with the batch and fall with data_parallel; rows grow with sequences, drafted tokens, the chunk, and
- *   of a prompt with its length; bytes with bits and scales; exchanges with rows and activation_bits. Widths, layers and experts of
+ *   of a prompt with its length; bytes with bits and scales; exchanges with rows and exchange_bits. Widths, layers and experts of
  *   a chip depend on the degrees, which a part has one of.
  * - Experts with work, and rows of the fullest chip, grow with the tokens; rows over experts need not, where several chips share
  *   them.

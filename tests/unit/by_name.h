@@ -54,7 +54,12 @@ static inline const struct field *param_of(const struct point *p, const char *na
 /* Any value, of its range or not; what follows from it is as it would be. */
 static inline void put(struct point *p, const struct field *f, struct value value)
 {
+    static const char *const follows[][2] = {{"kv_bits", "value_bits"}, {"activation_bits", "exchange_bits"}};
     field_set(f, p->params, value);
+    for (size_t i = 0; i < sizeof follows / sizeof *follows; i++) {
+        const struct field *other = schema_find(&p->model->params, follows[i][1]);
+        if (other && strcmp(f->name, follows[i][0]) == 0) field_set(other, p->params, (struct value){.f64 = (double)NAN});
+    }
     if (p->model->desc->resolve) p->model->desc->resolve(p->params);
 }
 

@@ -187,6 +187,35 @@ static void formats__of_experts_take_less_of_everything(void **state)
         }
 }
 
+/* Values of 4 bits beside keys of 8 read the mean of both widths, in both fidelities; "auto" is the width of keys. A latent is key
+ * and value. */
+static void formats__of_keys_and_values_may_differ(void **state)
+{
+    (void)state;
+    const struct dse_formats uniform = all_of(0, 0);
+    for (int m = 0; m < MODELS; m++)
+        for (int events = 0; events < 2; events++) {
+            struct answer at[3];
+            static const char *const widths[] = {"kv_bits=8", "kv_bits=8 value_bits=4", "kv_bits=4 value_bits=4"};
+            for (int i = 0; i < 3; i++) {
+                char *text = xstrdup(settings_of(m, false)), *all = xasprintf("%s %s", text, widths[i]);
+                memmove(strstr(all, "kv_bits=16"), strstr(all, "kv_bits=16") + 10, strlen(strstr(all, "kv_bits=16") + 10) + 1);
+                at[i] = ask(models[m], all, &uniform, events);
+                free(all);
+                free(text);
+            }
+            const double mean = (at[0].bytes + at[2].bytes) / 2;
+            if (fabs(at[1].bytes - mean) > 1e-3 * mean) fail_msg("%s: %.9g MiB, not %.9g", models[m], at[1].bytes, mean);
+            const double slack = 1.001; /* of samples */
+            if (!(at[2].seconds <= slack * at[1].seconds && at[1].seconds <= slack * at[0].seconds && at[2].joules < at[1].joules &&
+                  at[1].joules < at[0].joules))
+                fail_msg("%s: narrower values are no gain", models[m]);
+        }
+    const struct dse_workload w = {
+        .llm = (const void *)catalog_find(catalog, DSE_KIND_LLM, "deepseek-v2-lite"), .kv_bits = 8, .value_bits = 4};
+    assert_non_null(dse_kv_format_check(&w));
+}
+
 /* What a class takes less is free in the memory of every machine, on the path of dense LLMs, too. */
 static void formats__of_a_class_free_memory_in_all_models(void **state)
 {
@@ -301,6 +330,7 @@ int main(void)
         cmocka_unit_test(formats__of_gpt_oss_read_what_is_counted_by_hand),
         cmocka_unit_test(formats__of_all_classes_are_weight_bits),
         cmocka_unit_test(formats__of_experts_take_less_of_everything),
+        cmocka_unit_test(formats__of_keys_and_values_may_differ),
         cmocka_unit_test(formats__of_a_class_free_memory_in_all_models),
         cmocka_unit_test(formats__of_tables_fill_the_first_stage),
         cmocka_unit_test(formats__are_those_of_bounds),

@@ -134,7 +134,7 @@ static bool is_of_kind(const char *name, const char *kind)
 /* A number that the model makes of others as long as none is given: it is none, unless it is drawn. */
 static bool is_left_open(const struct field *f)
 {
-    static const char *const open[] = {"gemv_dsps", "fxp_dsps", "static_share"};
+    static const char *const open[] = {"gemv_dsps", "fxp_dsps", "static_share", "value_bits", "exchange_bits"};
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)
         if (strcmp(f->name, open[i]) == 0) return true;
     return false;
@@ -174,12 +174,13 @@ static void draw_point(const struct model *m, const char *names, const void *bas
         uint64_t draw = digest_of(f->name, (uint64_t)i * 0x9e3779b97f4a7c15);
         struct value v;
         char *word = xasprintf(" %s ", f->name);
-        const bool is_known = f->without || f->may_be_auto || strstr(names, word);
+        const bool is_later = strcmp(f->name, "value_bits") == 0 || strcmp(f->name, "exchange_bits") == 0,
+                   is_known = f->without || f->may_be_auto || strstr(names, word);
         free(word);
-        if (!is_known) continue;
+        if (is_left_open(f)) field_set(f, ret, (struct value){.f64 = (double)NAN});
+        if (is_later || !is_known) continue;
         const bool eased = is_eased(f, of, kind, &v);
         if (eased) field_set(f, ret, v);
-        if (is_left_open(f)) field_set(f, ret, (struct value){.f64 = (double)NAN});
         if (eased || !(random_uniform(&draw) < share_of(f->name, shares[i % 4]) || is_of_kind(f->name, of->kinds[kind]))) continue;
         field_set(f, ret, value_drawn(f, of->near, i, draw));
     }

@@ -224,6 +224,7 @@ static void mend_dram(struct dse_dram *d, uint64_t *state)
 static void mend_cache(struct lad_params *p)
 {
     const bool aware = p->decoding == LAD_LOCALITY_AWARE;
+    if (aware || p->workload.kv_scale_bits > 0) p->workload.value_bits = 0; /* as kv_bits */
     if (p->workload.kv_bits >= 16) p->workload.kv_scale_bits = 0;
     if (aware || p->workload.kv_scale_bits <= 0) p->cache.kv_format = DSE_KV_TOKEN;
     if (aware) p->cache.eviction = 0;
