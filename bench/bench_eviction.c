@@ -2,7 +2,7 @@
  * attention is computed once), and policy by policy. Yardstick: exact attention of the same heads, all steps, by head_attention. */
 #include "bench.h"
 #include "base/xalloc.h"
-#include "workload/eviction_policies.h"
+#include "attention/eviction_policies.h"
 
 #include <gsl/gsl_randist.h>
 
@@ -83,7 +83,7 @@ static double long_head(size_t share)
         o[i] = eviction_defaults;
         o[i].policy = eviction_policy_find(names[i / RATIOS]);
         o[i].size = length / RATIOS * (i % RATIOS + 1) - length / RATIOS / 2;
-        o[i].prompt = o[i].policy->traits.selects ? length - steps : 0;
+        o[i].prompt = o[i].policy->traits->selects ? length - steps : 0;
     }
     diags_init(&diags);
     double start = cpu_s();
@@ -107,7 +107,7 @@ int main(void)
         o[n] = eviction_defaults;
         o[n].policy = eviction_policy_find(names[n / RATIOS]);
         o[n].ratio = 0.1 * (double)(n % RATIOS + 1);
-        o[n].prompt = o[n].policy->traits.selects ? N / 2 : 0;
+        o[n].prompt = o[n].policy->traits->selects ? N / 2 : 0;
         o[n].layers = 1;
     }
     double exact = exact_attention(heads);

@@ -4,8 +4,8 @@
 #include "bench.h"
 #include "dse_config.h"
 #include "locality_heads.h"
-#include "workload/locality.h"
-#include "workload/trace.h"
+#include "attention/locality.h"
+#include "attention/trace.h"
 
 #include "base/xalloc.h"
 

@@ -1,5 +1,5 @@
 /* Anchors of synthetic attention: whatever the bytes, errors, or anchors in their ranges that can be measured. */
-#include "config/anchors_file.h"
+#include "attention/anchors_file.h"
 #include "memory_file.h"
 
 #include <math.h>

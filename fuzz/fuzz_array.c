@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "memory_file.h"
-#include "workload/trace_arrays.h"
+#include "attention/trace_arrays.h"
 
 #include <stdio.h>
 #include <stdlib.h>

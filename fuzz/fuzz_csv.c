@@ -1,7 +1,7 @@
 /* CSV tables, as a user's attention profile, or, when they begin like one, as a retention profile, a recording or a log of
  * requests: whatever the bytes, something that can be interpolated or an error. */
 #include "desc/schema.h"
-#include "workload/profile.h"
+#include "quality/profile.h"
 #include "workload/requests.h"
 #include <dse/quality.h>
 #include "toy_catalog.h"

@@ -1,5 +1,5 @@
 /* Kept sets of a method: whatever the bytes, sets of every head with positions up to each step, or an error. */
-#include "workload/kept_sets.h"
+#include "attention/kept_sets.h"
 #include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

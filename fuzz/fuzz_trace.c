@@ -2,7 +2,7 @@
  * then once more with a checksum that fits, which hardly any made-up input has; bytes that begin like CSV are imported first. */
 #include "base/text.h"
 #include "memory_file.h"
-#include "workload/trace_import.h"
+#include "attention/trace_import.h"
 
 #include <math.h>
 #include <stdio.h>

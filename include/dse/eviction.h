@@ -1,7 +1,8 @@
 /* Policies of KV eviction as a machine meets them: what it costs to decide who leaves the cache, and what a measurement of that
  * depends on.
  *
- * A policy is one row of the table in src/workload/eviction_policies.c, which also says what it does; `dse profile` measures it.
+ * A policy is a row of the table in src/workload/eviction_traits.c. src/attention/eviction_policies.c says what it does; `dse
+ * profile` measures it.
  * A model whose cache evicts takes the values of its parameter from dse_eviction_choices and asks the traits below: it knows no
  * policy by name, and a new row is a new value of it.
  */

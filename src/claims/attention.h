@@ -4,8 +4,8 @@
 
 #include "claims/set.h"
 #include "claims/statistics.h"
-#include "workload/generator.h"
-#include "workload/trace.h"
+#include "attention/generator.h"
+#include "attention/trace.h"
 
 /* A run: the statistics of its kind at each context. */
 struct run {

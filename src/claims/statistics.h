@@ -2,8 +2,8 @@
 #ifndef DSE_CLAIMS_STATISTICS_H
 #define DSE_CLAIMS_STATISTICS_H
 
-#include "workload/measure.h"
-#include "workload/profile.h"
+#include "attention/measure.h"
+#include "quality/profile.h"
 
 /* What is measured on heads; `dse profile` prints the same. Names: statistic_names. */
 enum statistic {

@@ -4,8 +4,8 @@
 #include "cli/profile_kinds.h"
 #include "cli/profile_surface.h"
 #include "dse_config.h"
-#include "workload/surface.h"
-#include "workload/trace.h"
+#include "attention/surface.h"
+#include "attention/trace.h"
 
 #include <dse/catalog.h>
 #include <stdlib.h>

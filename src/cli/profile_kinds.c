@@ -1,9 +1,9 @@
 #include "cli/profile_kinds.h"
 
 #include "base/xalloc.h"
-#include "workload/profile.h"
-#include "workload/recording.h"
-#include "workload/retention.h"
+#include "quality/profile.h"
+#include "quality/recording.h"
+#include "quality/retention.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static struct retention_policy *policies_of(const struct profile_options *o)
     for (size_t i = 0; i < o->n_policies; i++) {
         list[i] = (struct retention_policy){o->settings.eviction, o->settings.prompt_share};
         list[i].options.policy = o->policies[i];
-        list[i].options.shared = !o->policies[i]->traits.per_head;
+        list[i].options.shared = !o->policies[i]->traits->per_head;
     }
     return list;
 }
@@ -156,7 +156,7 @@ static bool measure_retention_rows(const struct profile_options *o, const struct
     if (ok) report_init(ret, o->kind, n);
     for (size_t i = 0; ok && i < n; i++) {
         const struct measured_retention *m = &rows[i];
-        ret->policy[i] = m->policy->options.policy->traits.name;
+        ret->policy[i] = m->policy->options.policy->traits->name;
         SET_ROW(ret, i, (double)m->context, m->ratio, m->retained_mass.mean, moments_sd(&m->retained_mass), m->attention_error.mean,
                 moments_sd(&m->attention_error));
     }

@@ -1,7 +1,7 @@
 #include "cli/profile_means.h"
 
 #include "base/xalloc.h"
-#include "workload/quality.h"
+#include "quality/quality.h"
 
 #include <stdlib.h>
 #include <string.h>

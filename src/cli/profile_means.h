@@ -4,7 +4,7 @@
 
 #include "base/diag.h"
 #include "config/csv_table.h"
-#include "workload/surface.h"
+#include "attention/surface.h"
 
 struct profile_means {
     struct csv_table table; /* which methods' names are of */

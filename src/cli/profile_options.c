@@ -1,7 +1,7 @@
 #include "cli/profile_kinds.h"
 
 #include "base/xalloc.h"
-#include "workload/surface.h"
+#include "attention/surface.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,10 +129,10 @@ static void read_policies(struct profile_options *o, const struct invocation *in
     bool prompt = o->settings.prompt_share > 0 || o->kind->is_surface; /* which gives a prompt to those that need one */
     for (size_t i = 0; i < o->n_policies; i++) {
         const char *lacks = eviction_policy_lacks(o->policies[i], &o->settings.eviction, prompt);
-        if (lacks) usage_error(in, "--policies: %s: %s", o->policies[i]->traits.name, lacks);
+        if (lacks) usage_error(in, "--policies: %s: %s", o->policies[i]->traits->name, lacks);
     }
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name && !s; p++)
-        if (!eviction_policy_lacks(p, &o->settings.eviction, prompt)) add_policy(o, in, p->traits.name);
+    for (const struct eviction_policy *p = eviction_policies; p->traits && !s; p++)
+        if (!eviction_policy_lacks(p, &o->settings.eviction, prompt)) add_policy(o, in, p->traits->name);
 }
 
 /* ---- settings ------------------------------------------------------------------------------------------------------------ */

@@ -5,9 +5,9 @@
 
 #include "cli/command.h"
 #include "desc/schema.h"
-#include "workload/eviction_policies.h"
-#include "workload/generator.h"
-#include "workload/measure.h"
+#include "attention/eviction_policies.h"
+#include "attention/generator.h"
+#include "attention/measure.h"
 
 struct profile_kind; /* profile_kinds.h */
 

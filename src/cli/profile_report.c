@@ -2,7 +2,7 @@
 
 #include "base/xalloc.h"
 #include "cli/profile_kinds.h"
-#include "workload/power_law.h"
+#include "attention/power_law.h"
 
 #include <stdio.h>
 #include <stdlib.h>

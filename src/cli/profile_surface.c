@@ -4,8 +4,8 @@
 #include "base/xalloc.h"
 #include "cli/profile_kinds.h"
 #include "cli/profile_means.h"
-#include "workload/quality.h"
-#include "workload/surface.h"
+#include "quality/quality.h"
+#include "attention/surface.h"
 
 #include <dse/eviction.h>
 #include <stdlib.h>
@@ -57,13 +57,13 @@ static void add_policy(struct methods *m, const struct invocation *in, const str
     char *text = lacks
                      ? xasprintf("%s%sprompt_share=1 boundary=bulk", settings, *settings ? " " : "")
                      : xasprintf("%s%s", settings, s->prompt_share > 0 && strstr(settings, "prompt_share") ? " boundary=bulk" : "");
-    struct surface_method *to = has(m, p->traits.name, text) ? NULL : add(m, SURFACE_EVICTION, p->traits.name, text);
+    struct surface_method *to = has(m, p->traits->name, text) ? NULL : add(m, SURFACE_EVICTION, p->traits->name, text);
     free(text);
     if (!to) return;
     to->base = base;
     to->policy = (struct retention_policy){s->eviction, prompt_share};
     to->policy.options.policy = p;
-    to->policy.options.shared = !p->traits.per_head;
+    to->policy.options.shared = !p->traits->per_head;
     to->steps = policy_steps(in, o, prompt_share);
 }
 
@@ -93,7 +93,7 @@ static void add_methods(struct methods *m, const struct invocation *in, const st
 {
     for (size_t i = 0; i < o->n_policies; i++) {
         const struct eviction_policy *p = o->policies[i];
-        unsigned depends = p->traits.settings;
+        unsigned depends = p->traits->settings;
         if (depends >> DSE_SET_BOUNDARY & 1) depends |= 1u << DSE_SET_PROMPT_SHARE;
         if (eviction_policy_lacks(p, &s->eviction, true)) continue;
         const bool prompt_alone = eviction_policy_lacks(p, &s->eviction, false) != NULL;
@@ -175,8 +175,9 @@ static bool add_rounded(struct methods *m, const struct invocation *in)
                                         .group = GROUP,
                                         .residual = i % 2 ? kv_format_defaults.residual : 0};
             const bool plain = !*from.settings || strcmp(from.settings, "prompt_share=1 boundary=bulk") == 0;
-            if (from.family != SURFACE_EVICTION || !from.policy.options.policy->machine || !plain) continue;
-            const struct dse_eviction *traits = &from.policy.options.policy->traits;
+            const struct eviction_policy *policy = from.policy.options.policy;
+            if (from.family != SURFACE_EVICTION || !eviction_rows[policy - eviction_policies].machine || !plain) continue;
+            const struct dse_eviction *traits = policy->traits;
             if (i % 2 && !traits->selects && !traits->reads_part) continue;
             char *text = xasprintf("%s%skv_bits=%lld scales=%s group=%d residual=%lld", from.settings, *from.settings ? " " : "",
                                    (long long)bits, dse_kv_scales_names[f.scales], GROUP, (long long)f.residual);

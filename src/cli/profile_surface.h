@@ -3,7 +3,7 @@
 #define DSE_CLI_PROFILE_SURFACE_H
 
 #include "cli/profile_options.h"
-#include "workload/surface.h"
+#include "attention/surface.h"
 
 /* Measure all policies asked for, LAD's decoding, fixed point and the partial softmax at the settings of `o` and at the values of
  * each --vary. p has the plan and its heads; the rest is filled from `o`. The file's text, behind the comments of `head`, into

@@ -3,7 +3,7 @@
 #define DSE_CLI_TRACE_ACTION_H
 
 #include "cli/command.h"
-#include "workload/trace_import.h"
+#include "attention/trace_import.h"
 
 struct trace_action {
     const char *name, *operands;

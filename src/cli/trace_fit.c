@@ -3,7 +3,7 @@
 #include "base/xalloc.h"
 #include "cli/output.h"
 #include "cli/trace_action.h"
-#include "config/anchors_file.h"
+#include "attention/anchors_file.h"
 
 #include <stdlib.h>
 

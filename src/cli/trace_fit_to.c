@@ -1,7 +1,7 @@
 /* dse trace fit --to TRACE: head kinds like the heads of a trace. */
 #include "cli/output.h"
 #include "cli/trace_action.h"
-#include "config/kinds_file.h"
+#include "attention/kinds_file.h"
 
 #include <math.h>
 #include <stdio.h>

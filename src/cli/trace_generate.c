@@ -2,9 +2,9 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/trace_action.h"
-#include "config/anchors_file.h"
-#include "config/kinds_file.h"
-#include "workload/trace.h"
+#include "attention/anchors_file.h"
+#include "attention/kinds_file.h"
+#include "attention/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/trace_action.h"
-#include "workload/trace_import.h"
+#include "attention/trace_import.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/trace_action.h"
-#include "workload/trace_arrays.h"
+#include "attention/trace_arrays.h"
 
 #include <stdlib.h>
 #include <string.h>

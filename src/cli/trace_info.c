@@ -3,7 +3,7 @@
 #include "base/xalloc.h"
 #include "cli/output.h"
 #include "cli/trace_action.h"
-#include "workload/trace.h"
+#include "attention/trace.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/trace_action.h"
-#include "config/kinds_file.h"
-#include "config/made_file.h"
+#include "attention/kinds_file.h"
+#include "attention/made_file.h"
 
 #include <stdlib.h>
 #include <string.h>

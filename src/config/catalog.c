@@ -5,11 +5,11 @@
 #include "dse_config.h"
 #include "hw/sram.h"
 #include "workload/expert_loads.h"
-#include "workload/profile.h"
-#include "workload/quality.h"
-#include "workload/recording.h"
+#include "quality/profile.h"
+#include "quality/quality.h"
+#include "quality/recording.h"
 #include "workload/requests.h"
-#include "workload/retention.h"
+#include "quality/retention.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -7,10 +7,10 @@
 #include "config/request_log.h"
 #include "hw/sram.h"
 #include "workload/expert_loads.h"
-#include "workload/profile.h"
-#include "workload/recording.h"
+#include "quality/profile.h"
+#include "quality/recording.h"
 #include "workload/requests.h"
-#include "workload/retention.h"
+#include "quality/retention.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "base/xalloc.h"
 #include "config/csv_table.h"
-#include "workload/quality.h"
+#include "quality/quality.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "config/catalog_kinds.h"
 #include "workload/measured.h"
-#include "workload/quality.h"
+#include "quality/quality.h"
 #include "workload/task.h"
 
 #include <dse/costs.h>

@@ -3,12 +3,12 @@
 #include "tables/tables_internal.h"
 
 #include "desc/schema.h"
-#include "workload/generator.h"
-#include "workload/locality.h"
-#include "workload/score_stats.h"
-#include "workload/single_pass.h"
-#include "workload/softmax_range.h"
-#include "workload/trace.h"
+#include "attention/generator.h"
+#include "attention/locality.h"
+#include "attention/score_stats.h"
+#include "attention/single_pass.h"
+#include "attention/softmax_range.h"
+#include "attention/trace.h"
 
 #include <math.h>
 #include <stdlib.h>

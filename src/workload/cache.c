@@ -1,5 +1,5 @@
 /* The cache's parameters, and how many positions it keeps. */
-#include "workload/eviction_policies.h"
+#include "workload/eviction_traits.h"
 
 #include <dse/cache.h>
 #include <dse/num.h>
@@ -79,10 +79,7 @@ struct dse_cache_steps dse_cache_steps_of(const struct dse_cache *c, const struc
 /* What the policy holds apart, of a cache that loses or leaves out positions. */
 static double least_of(const struct dse_cache *c, const struct dse_eviction *policy)
 {
-    const struct eviction_options o = {
-        .reserved_length = 0, .below_reserved = true, .sinks = c->sinks, .observed = c->observed, .page = c->page};
-    const struct eviction_policy *row = eviction_policy_find(policy->name);
-    return row->least ? (double)row->least(&o) : 1;
+    return (double)eviction_least(policy, c->sinks, c->observed, c->page);
 }
 
 /* Channels of positions that follow each other share a scale: none of these may leave by itself. */

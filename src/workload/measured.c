@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "workload/eviction.h"
+#include "workload/eviction_traits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,9 +53,10 @@ static const struct {
 /* Those before it stood in every text that hashes are made of before there were others. */
 enum { SETTINGS_ALWAYS_TOLD = DSE_SET_COLLINEAR };
 
-/* What a head says besides; and all of eviction_params, of which models compare some. */
-static const char *const others[] = {"llm", "data", "kind", "steps", "ends", "edges", "weights", "part", "held", "products"};
-enum { OTHERS = sizeof others / sizeof *others, NAMES_MAX = DSE_SETTINGS + OTHERS + 32 };
+/* What a head says besides: of how was measured, but no model sets it. */
+static const char *const others[] = {"llm",  "data", "kind",     "steps",  "ends",    "edges", "weights",
+                                     "part", "held", "products", "layers", "decides", "seed"};
+enum { OTHERS = sizeof others / sizeof *others, NAMES_MAX = DSE_SETTINGS + OTHERS };
 
 struct dse_measured {
     char *llm;       /* "": the head names none */
@@ -72,7 +73,6 @@ static size_t known_names(const char **ret)
     size_t n = 0;
     for (size_t i = 0; i < DSE_SETTINGS; i++) ret[n++] = settings[i].name;
     for (size_t i = 0; i < OTHERS; i++) ret[n++] = others[i];
-    for (const struct dse_param *p = eviction_params; p->type != DSE_TYPE_END; p++) ret[n++] = p->name;
     return n;
 }
 

@@ -2,7 +2,7 @@
 #ifndef EVICTION_TEST_H
 #define EVICTION_TEST_H
 
-#include "workload/eviction_cache.h"
+#include "attention/eviction_cache.h"
 
 #include <gsl/gsl_randist.h>
 

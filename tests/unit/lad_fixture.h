@@ -6,8 +6,8 @@
 #include "entries.h"
 #include "hw/sram.h"
 #include "lad/lad.h"
-#include "workload/profile.h"
-#include "workload/recording.h"
+#include "quality/profile.h"
+#include "quality/recording.h"
 
 struct lad_fixture {
     struct catalog *catalog;       /* as shipped: what has its own reader below is read by that */

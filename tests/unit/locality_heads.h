@@ -3,7 +3,7 @@
 #ifndef LOCALITY_HEADS_H
 #define LOCALITY_HEADS_H
 
-#include "workload/head.h"
+#include "attention/head.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef RANDOM_HEAD_H
 #define RANDOM_HEAD_H
 
-#include "workload/head.h"
+#include "attention/head.h"
 
 #include <math.h>
 #include <stdint.h>

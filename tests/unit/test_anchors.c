@@ -1,6 +1,6 @@
 /* The anchors that ship, the fit to anchors, and the shipped parameters of synthetic attention, which are its result. */
 #include "complaints.h"
-#include "config/anchors_file.h"
+#include "attention/anchors_file.h"
 #include "config/catalog.h"
 #include "base/xalloc.h"
 

@@ -1,7 +1,7 @@
 /* Arrays of .npy and .safetensors: what is in them is read, whatever is wrong with them is one error. */
 #include "trace_fixture.h"
 
-#include "workload/trace_arrays.h"
+#include "attention/trace_arrays.h"
 
 #include <math.h>
 

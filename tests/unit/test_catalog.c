@@ -3,7 +3,7 @@
 
 #include "desc/schema.h"
 #include "dse_config.h"
-#include "workload/profile.h"
+#include "quality/profile.h"
 #include "workload/requests.h"
 
 #include <dse/hw.h>

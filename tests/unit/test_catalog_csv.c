@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "config/csv_table.h"
-#include "workload/profile.h"
+#include "quality/profile.h"
 
 #include <dse/task.h>
 #include <math.h>

@@ -1,13 +1,13 @@
 /* claims/claims.h: what is measured on heads, and what is wrong with the tables that ask for it. */
 #include "claims/claims.h"
 #include "complaints.h"
-#include "config/anchors_file.h"
+#include "attention/anchors_file.h"
 #include "dse_config.h"
 #include "scratch.h"
 #include "toy_model.h"
-#include "workload/measure.h"
-#include "workload/single_pass.h"
-#include "workload/trace.h"
+#include "attention/measure.h"
+#include "attention/single_pass.h"
+#include "attention/trace.h"
 
 #include <math.h>
 

@@ -20,7 +20,7 @@ static void expect_near(double got, double want, double tolerance)
 /* Can the policy be measured so? */
 static bool is_measurable(const struct eviction_options *o)
 {
-    return !o->policy->traits.selects || (o->prompt && !o->evict_in_prompt);
+    return !o->policy->traits->selects || (o->prompt && !o->evict_in_prompt);
 }
 
 /* The options of each that needs no prompt. */
@@ -28,9 +28,9 @@ enum { POLICIES_MAX = 32 };
 static size_t every_policy(struct eviction_options *ret, size_t size)
 {
     size_t n = 0;
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
+    for (const struct eviction_policy *p = eviction_policies; p->traits; p++) {
         assert_true(n < POLICIES_MAX - 1);
-        ret[n] = options(p->traits.name, size);
+        ret[n] = options(p->traits->name, size);
         n += is_measurable(&ret[n]);
     }
     return n;
@@ -68,8 +68,8 @@ static void plain_choice(const struct head *heads, size_t n_heads, size_t t, con
         const struct head *head = &heads[h];
         double weights[N];
         head_attention(head, t, weights, NULL);
-        for (size_t i = 0; i <= t && !o->policy->traits.paged; i++) ret[i] += weights[i] / (double)n_heads;
-        for (size_t p = 0; p * page <= t && o->policy->traits.paged; p++)
+        for (size_t i = 0; i <= t && !o->policy->traits->paged; i++) ret[i] += weights[i] / (double)n_heads;
+        for (size_t p = 0; p * page <= t && o->policy->traits->paged; p++)
             for (size_t j = 0; j < D; j++) {
                 double most = -INFINITY;
                 for (size_t i = p * page; i <= t && i < (p + 1) * page; i++)
@@ -131,11 +131,11 @@ static void every_policy__measures_what_plain_attention_over_the_kept_gives(void
     (void)state;
     struct head heads[HEADS];
     random_heads(heads, HEADS, N, D, 2);
-    for (const struct eviction_policy *policy = eviction_policies; policy->traits.name; policy++)
+    for (const struct eviction_policy *policy = eviction_policies; policy->traits; policy++)
         for (size_t size = 4; size <= N; size += 14)
             for (int shared = 0; shared < 2; shared++)
                 for (int prompt = 0; prompt < 3; prompt++) {
-                    struct eviction_options o = options(policy->traits.name, size);
+                    struct eviction_options o = options(policy->traits->name, size);
                     o.shared = shared != 0;
                     o.prompt = prompt ? 30 : 0;
                     o.evict_in_prompt = prompt == 2;
@@ -176,12 +176,12 @@ static void ratio_1__keeps_everything(void **state)
     random_heads(heads, HEADS, N, D, 1);
     struct diags diags;
     diags_init(&diags);
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++)
+    for (const struct eviction_policy *p = eviction_policies; p->traits; p++)
         for (int shared = 0; shared < 2; shared++) {
-            struct eviction_options o = options(p->traits.name, 0);
+            struct eviction_options o = options(p->traits->name, 0);
             o.ratio = 1;
             o.shared = shared != 0;
-            o.prompt = p->traits.selects ? N / 2 : 0;
+            o.prompt = p->traits->selects ? N / 2 : 0;
             struct eviction_result r[HEADS];
             must(eviction_run_many(heads, HEADS, &o, 1, 0, r, &diags), &diags);
             for (size_t h = 0; h < HEADS; h++) assert_true(r[h].retained_mass == 1 && r[h].output_error == 0);
@@ -196,8 +196,8 @@ static void size_1__is_measured_by_every_policy(void **state)
     (void)state;
     struct head heads[HEADS];
     random_heads(heads, HEADS, N, D, 1);
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
-        struct eviction_options o = options(p->traits.name, 1);
+    for (const struct eviction_policy *p = eviction_policies; p->traits; p++) {
+        struct eviction_options o = options(p->traits->name, 1);
         o.reserved_length = 1;
         o.sinks = 0;
         o.page = 1;
@@ -213,8 +213,8 @@ static void the_prompt__is_whole_until_it_ends(void **state)
     random_heads(&head, 1, N, D, 2);
     struct diags diags;
     diags_init(&diags);
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
-        struct eviction_options o = options(p->traits.name, 0);
+    for (const struct eviction_policy *p = eviction_policies; p->traits; p++) {
+        struct eviction_options o = options(p->traits->name, 0);
         o.ratio = 0.5;
         o.prompt = N - 10;
         assert_int_equal(eviction_size(&o, N), (N - 10) / 2);
@@ -269,10 +269,10 @@ static void heads_of_a_group__decide_together(void **state)
     for (size_t h = 0; h < SIX; h++) heads[h].group = groups[h];
     struct diags diags;
     diags_init(&diags);
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
-        struct eviction_options o = options(p->traits.name, 10);
+    for (const struct eviction_policy *p = eviction_policies; p->traits; p++) {
+        struct eviction_options o = options(p->traits->name, 10);
         struct eviction_result grouped[SIX], layer[SIX];
-        o.prompt = p->traits.selects ? N / 2 : 0;
+        o.prompt = p->traits->selects ? N / 2 : 0;
         o.decides = EVICTION_BY_GROUP;
         must(eviction_run_many(heads, SIX, &o, 1, 30, grouped, &diags), &diags);
         for (size_t g = 0; g + 1 < sizeof first / sizeof *first; g++) {
@@ -308,11 +308,11 @@ static void heads_with_some_queries__are_measured_at_those(void **state)
     memcpy(some.v, whole.v, N * D * sizeof *some.v);
     struct diags diags;
     diags_init(&diags);
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
-        struct eviction_options o = options(p->traits.name, 10);
+    for (const struct eviction_policy *p = eviction_policies; p->traits; p++) {
+        struct eviction_options o = options(p->traits->name, 10);
         struct eviction_result a, b;
-        o.prompt = p->traits.selects ? PROMPT : 0;
-        if (p->traits.counts) {
+        o.prompt = p->traits->selects ? PROMPT : 0;
+        if (p->traits->counts) {
             assert_false(eviction_run(&some, &o, FIRST, &b, &diags));
             expect_complaint(&diags, 0, 0, "follows every step, and the head has q of 13 of 60");
             continue;
@@ -321,7 +321,7 @@ static void heads_with_some_queries__are_measured_at_those(void **state)
         must(eviction_run(&some, &o, FIRST, &b, &diags), &diags);
         assert_memory_equal(&a, &b, sizeof a);
         o.observed = 4;
-        if (!p->traits.selects) continue;
+        if (!p->traits->selects) continue;
         assert_false(eviction_run(&some, &o, FIRST, &b, &diags));
         expect_complaint(&diags, 0, 0, "selects by step 26, of which the head has no q");
     }
@@ -377,10 +377,10 @@ static void scores__far_apart_and_values_of_zero_give_finite_numbers(void **stat
     memset(heads[1].v, 0, N * D * sizeof(float));
     struct diags diags;
     diags_init(&diags);
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
-        struct eviction_options o = options(p->traits.name, 4);
+    for (const struct eviction_policy *p = eviction_policies; p->traits; p++) {
+        struct eviction_options o = options(p->traits->name, 4);
         struct eviction_result r[HEADS];
-        o.prompt = p->traits.selects ? N / 2 : 0;
+        o.prompt = p->traits->selects ? N / 2 : 0;
         must(eviction_run_many(heads, HEADS, &o, 1, 10, r, &diags), &diags);
         for (size_t h = 0; h < HEADS; h++) {
             assert_true(r[h].retained_mass >= 0 && r[h].retained_mass <= 1 && isfinite(r[h].output_error));

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "workload/eviction_cache.h"
+#include "attention/eviction_cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -277,7 +277,7 @@ static void stream(struct eviction_cache *c, size_t steps)
 static void every_policy__holds_at_most_its_size_and_loses_nobody(void **state)
 {
     (void)state;
-    for (const struct eviction_policy *policy = eviction_policies; policy->traits.name; policy++)
+    for (const struct eviction_policy *policy = eviction_policies; policy->traits; policy++)
         for (size_t size = 1; size <= POSITIONS; size += size < 4 ? 1 : 20) {
             struct eviction_options o = eviction_defaults;
             o.policy = policy;

@@ -1,8 +1,8 @@
 /* One row makes a policy: every list is made of the table, and a row that nobody has heard of runs wherever the shipped ones do. */
 #include "veda_test.h"
-#include "workload/eviction_cache.h"
-#include "workload/generator.h"
-#include "workload/measure.h"
+#include "attention/eviction_cache.h"
+#include "attention/generator.h"
+#include "attention/measure.h"
 
 #include "dse_config.h"
 
@@ -11,8 +11,8 @@
 static void rows__say_what_they_do(void **state)
 {
     (void)state;
-    for (const struct eviction_policy *p = eviction_policies; p->traits.name; p++) {
-        const struct dse_eviction *t = &p->traits;
+    for (const struct eviction_policy *p = eviction_policies; p->traits; p++) {
+        const struct dse_eviction *t = p->traits;
         assert_true(eviction_policy_find(t->name) == p); /* no name twice */
         assert_true(t->doc && *t->doc && !t->keeps_all);
         assert_true((p->leave || p->choose) != (p->select != NULL)); /* by steps, or once */
@@ -22,7 +22,7 @@ static void rows__say_what_they_do(void **state)
         assert_true(!t->title == !t->source); /* who has a name has it from somewhere */
         assert_true(!p->alias || eviction_policy_find(p->alias) == p);
         assert_true(!t->drained || t->counts);
-        assert_true(!p->machine || p->leave || p->select ||
+        assert_true(!eviction_rows[p - eviction_policies].machine || p->leave || p->select ||
                     t->reads_part); /* a machine does not know a step before it has gone through it */
         assert_true(t->reserves == dse_eviction_depends(t, DSE_SET_RESERVED_LENGTH));
     }
@@ -36,11 +36,11 @@ static void lists__are_the_rows(void **state)
     const char *const *names = eviction_policy_names(), *const *choices = dse_eviction_choices();
     assert_string_equal(choices[0], "none");
     assert_true(dse_eviction_at(0)->keeps_all);
-    for (; eviction_policies[n].traits.name; n++) {
-        assert_string_equal(names[n], eviction_policies[n].traits.name);
-        if (!eviction_policies[n].machine) continue;
+    for (; eviction_policies[n].traits; n++) {
+        assert_string_equal(names[n], eviction_policies[n].traits->name);
+        if (!eviction_rows[n].machine) continue;
         assert_string_equal(choices[machines], names[n]);
-        assert_true(dse_eviction_at((int32_t)machines++) == &eviction_policies[n].traits);
+        assert_true(dse_eviction_at((int32_t)machines++) == eviction_policies[n].traits);
     }
     assert_null(names[n]);
     assert_null(choices[machines]);
@@ -84,8 +84,10 @@ static size_t least(const struct eviction_options *o)
     return (size_t)o->sinks + 8;
 }
 
+static const struct dse_eviction our_traits = {
+    .name = "ours", .doc = "a window of sums", .counts = true, .scattered = true, .settings = 1u << DSE_SET_KV_BITS};
 static const struct eviction_policy ours = {
-    .traits = {.name = "ours", .doc = "a window of sums", .counts = true, .scattered = true, .settings = 1u << DSE_SET_KV_BITS},
+    .traits = &our_traits,
     .score = sum,
     .leave = oldest,
     .least = least,
@@ -114,9 +116,9 @@ static void a_new_row__is_measured_like_any_other(void **state)
 static void policies__cost_veda_what_their_traits_say(void **state)
 {
     (void)state;
-    for (const struct eviction_policy *row = eviction_policies; row->traits.name; row++) {
-        const struct dse_eviction *t = &row->traits;
-        if (!row->machine || t->selects || t->reads_part) continue;
+    for (const struct eviction_policy *row = eviction_policies; row->traits; row++) {
+        const struct dse_eviction *t = row->traits;
+        if (!eviction_rows[row - eviction_policies].machine || t->selects || t->reads_part) continue;
         char *eviction = xasprintf("eviction=%s", t->name);
         struct point p = point_with("llm=llama3-8b", "pe_copies=8", "sfu_exp=16", "sfu_div=16", "bandwidth_gbs=1024", eviction,
                                     NULL),

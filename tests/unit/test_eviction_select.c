@@ -6,8 +6,8 @@
 
 #include "dse_config.h"
 #include "random_head.h"
-#include "workload/eviction_policies.h"
-#include "workload/trace.h"
+#include "attention/eviction_policies.h"
+#include "attention/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static struct eviction_options options_of(const char *policy, size_t size)
     o.observed = 6;
     o.pool = 5;
     o.page = 8;
-    o.prompt = o.policy->traits.selects ? PROMPT : 0;
+    o.prompt = o.policy->traits->selects ? PROMPT : 0;
     return o;
 }
 

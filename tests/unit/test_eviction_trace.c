@@ -7,8 +7,8 @@
 
 #include "dse_config.h"
 #include "rows.h"
-#include "workload/eviction_policies.h"
-#include "workload/trace.h"
+#include "attention/eviction_policies.h"
+#include "attention/trace.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Synthetic attention: its scores have the moments that were asked for; a head is a pure function of its parameters. */
 #include "complaints.h"
 #include "desc/schema.h"
-#include "workload/generator.h"
-#include "workload/locality.h"
-#include "workload/score_stats.h"
+#include "attention/generator.h"
+#include "attention/locality.h"
+#include "attention/score_stats.h"
 
 #include <gsl/gsl_rng.h>
 

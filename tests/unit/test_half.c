@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "workload/half.h"
+#include "attention/half.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "complaints.h"
 #include "random_head.h"
 #include "samples.h"
-#include "workload/head_kinds.h"
+#include "attention/head_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "complaints.h"
 #include "random_head.h"
 #include "scratch.h"
-#include "workload/eviction_cache.h"
-#include "workload/measure.h"
+#include "attention/eviction_cache.h"
+#include "attention/measure.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include "complaints.h"
 #include "dse_config.h"
 #include "random_head.h"
-#include "workload/half.h"
-#include "workload/kv_format.h"
-#include "workload/trace.h"
+#include "attention/half.h"
+#include "attention/kv_format.h"
+#include "attention/trace.h"
 
 #include <math.h>
 #include <stdlib.h>

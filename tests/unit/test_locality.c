@@ -7,7 +7,7 @@
 #include "base/xalloc.h"
 #include "complaints.h"
 #include "locality_heads.h"
-#include "workload/locality_state.h"
+#include "attention/locality_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "dse_config.h"
-#include "workload/locality.h"
-#include "workload/trace.h"
+#include "attention/locality.h"
+#include "attention/trace.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,11 +6,11 @@
 
 #include "complaints.h"
 #include "dse_config.h"
-#include "workload/eviction_policies.h"
-#include "workload/generator.h"
-#include "workload/measure.h"
-#include "workload/power_law.h"
-#include "workload/trace.h"
+#include "attention/eviction_policies.h"
+#include "attention/generator.h"
+#include "attention/measure.h"
+#include "attention/power_law.h"
+#include "attention/trace.h"
 
 #include <omp.h>
 

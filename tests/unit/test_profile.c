@@ -6,7 +6,7 @@
 
 #include "dse_config.h"
 #include "rows.h"
-#include "workload/profile.h"
+#include "quality/profile.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include "base/xalloc.h"
 #include "config/catalog.h"
 #include "dse_config.h"
-#include "workload/quality.h"
+#include "quality/quality.h"
 
 #include <math.h>
 #include <stdlib.h>

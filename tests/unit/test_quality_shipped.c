@@ -9,7 +9,7 @@
 #include "config/csv_table.h"
 #include "dse_config.h"
 #include "rows.h"
-#include "workload/quality.h"
+#include "quality/quality.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/xalloc.h"
-#include "workload/recording.h"
+#include "quality/recording.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "base/xalloc.h"
-#include "workload/retention.h"
+#include "quality/retention.h"
 
 #include <dse/bound.h>
 #include <math.h>

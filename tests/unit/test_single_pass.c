@@ -6,8 +6,8 @@
 
 #include "dse_config.h"
 #include "random_head.h"
-#include "workload/single_pass.h"
-#include "workload/trace.h"
+#include "attention/single_pass.h"
+#include "attention/trace.h"
 
 #include <dse/fixed.h>
 #include <string.h>

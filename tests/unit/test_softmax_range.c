@@ -6,10 +6,10 @@
 
 #include "dse_config.h"
 #include "random_head.h"
-#include "workload/half.h"
-#include "workload/softmax_partial.h"
-#include "workload/softmax_range.h"
-#include "workload/trace.h"
+#include "attention/half.h"
+#include "attention/softmax_partial.h"
+#include "attention/softmax_range.h"
+#include "attention/trace.h"
 
 #include <float.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 
 #include "base/xalloc.h"
 #include "locality_heads.h"
-#include "workload/eviction_policies.h"
-#include "workload/surface.h"
+#include "attention/eviction_policies.h"
+#include "attention/surface.h"
 
 #include <math.h>
 #include <stdlib.h>

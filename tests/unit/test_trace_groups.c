@@ -1,7 +1,7 @@
 /* Traces of version 2: heads of a group share k and v, and q of some steps alone. */
 #include "trace_fixture.h"
 
-#include "workload/measure.h"
+#include "attention/measure.h"
 
 static char *dir, *path;
 

@@ -2,7 +2,7 @@
  * its place. */
 #include "trace_fixture.h"
 
-#include "workload/half.h"
+#include "attention/half.h"
 
 static char *dir, *from, *to;
 

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "complaints.h"
-#include "workload/trace_import.h"
+#include "attention/trace_import.h"
 
 #include <dirent.h>
 
