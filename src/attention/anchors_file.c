@@ -1,7 +1,7 @@
 #include "attention/anchors_file.h"
 
-#include "base/text.h"
 #include "base/hint.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "config/toml.h"
 #include "desc/schema.h"

@@ -3,8 +3,8 @@
 #ifndef DSE_ATTENTION_ANCHORS_FILE_H
 #define DSE_ATTENTION_ANCHORS_FILE_H
 
-#include "config/toml.h"
 #include "attention/generator_fit.h"
+#include "config/toml.h"
 
 /* Read a file of anchors. False with all errors of the file; the caller releases *ret with anchor_set_release. */
 bool anchors_read_file(const char *path, struct anchor_set *ret, struct diags *diags);

@@ -7,8 +7,8 @@
 #ifndef DSE_ATTENTION_ARRAY_H
 #define DSE_ATTENTION_ARRAY_H
 
-#include "base/diag.h"
 #include "attention/mapped.h"
+#include "base/diag.h"
 
 #include <stdint.h>
 

@@ -9,10 +9,10 @@
  *
  * with the keys descr ('<f4': order of bytes, kind, bytes), fortran_order and shape, each once.
  */
-#include "base/text.h"
-#include "base/xalloc.h"
 #include "attention/array.h"
 #include "attention/little_endian.h"
+#include "base/text.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,11 @@
  * Offsets count from the end of the header; tensors lie side by side and fill the file. The JSON is read by SQLite's functions,
  * which the store has anyway.
  */
+#include "attention/array.h"
+#include "attention/little_endian.h"
 #include "base/hint.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "attention/array.h"
-#include "attention/little_endian.h"
 
 #include <sqlite3.h>
 

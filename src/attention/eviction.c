@@ -3,11 +3,11 @@
  * A lane is one cache: of one option and the heads that decide together. */
 #include "attention/eviction.h"
 
-#include "base/xalloc.h"
 #include "attention/eviction_cache.h"
 #include "attention/eviction_format.h"
 #include "attention/eviction_pages.h"
 #include "attention/eviction_view.h"
+#include "base/xalloc.h"
 
 #include <assert.h>
 #include <math.h>

@@ -17,9 +17,9 @@
 #ifndef DSE_ATTENTION_EVICTION_H
 #define DSE_ATTENTION_EVICTION_H
 
-#include "base/diag.h"
 #include "attention/head.h"
 #include "attention/kv_format.h"
+#include "base/diag.h"
 #include "workload/eviction_traits.h"
 
 #include <dse/desc.h>

@@ -1,9 +1,9 @@
 #include "attention/extend_file.h"
 
+#include "attention/extend_trend.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "attention/extend_trend.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>

@@ -38,8 +38,8 @@
 #ifndef DSE_ATTENTION_GENERATOR_H
 #define DSE_ATTENTION_GENERATOR_H
 
-#include "base/diag.h"
 #include "attention/head.h"
+#include "base/diag.h"
 
 #include <dse/desc.h>
 

@@ -1,9 +1,9 @@
 #include "attention/generator_fit.h"
 
-#include "base/threads.h"
-#include "base/text.h"
-#include "base/xalloc.h"
 #include "attention/score_stats.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "base/xalloc.h"
 
 #include <omp.h>
 #include <gsl/gsl_multimin.h>

@@ -11,8 +11,8 @@
 #ifndef DSE_ATTENTION_KEPT_SETS_H
 #define DSE_ATTENTION_KEPT_SETS_H
 
-#include "base/diag.h"
 #include "attention/trace.h"
+#include "base/diag.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "attention/kv_format.h"
 
-#include "base/xalloc.h"
 #include "attention/half.h"
+#include "base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 #ifndef DSE_ATTENTION_KV_FORMAT_H
 #define DSE_ATTENTION_KV_FORMAT_H
 
-#include "base/diag.h"
 #include "attention/head.h"
+#include "base/diag.h"
 
 #include <dse/catalog.h>
 #include <dse/desc.h>

@@ -1,7 +1,7 @@
 #include "attention/locality.h"
 
-#include "base/xalloc.h"
 #include "attention/locality_state.h"
+#include "base/xalloc.h"
 
 #include <assert.h>
 #include <math.h>

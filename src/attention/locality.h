@@ -18,8 +18,8 @@
 #ifndef DSE_ATTENTION_LOCALITY_H
 #define DSE_ATTENTION_LOCALITY_H
 
-#include "base/diag.h"
 #include "attention/head.h"
+#include "base/diag.h"
 
 #include <dse/catalog.h>
 #include <dse/linear_exp.h>

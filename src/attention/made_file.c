@@ -1,11 +1,11 @@
 #include "attention/made_file.h"
 
+#include "attention/eviction_policies.h"
+#include "attention/made_surface.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "config/csv_table.h"
-#include "attention/eviction_policies.h"
-#include "attention/made_surface.h"
 #include "workload/measured.h"
 
 #include <gsl/gsl_sort.h>

@@ -1,8 +1,8 @@
 #include "attention/made_surface.h"
 
+#include "attention/eviction_policies.h"
 #include "base/threads.h"
 #include "base/xalloc.h"
-#include "attention/eviction_policies.h"
 
 #include <omp.h>
 

@@ -1,8 +1,8 @@
 #include "attention/measure_layers.h"
 
+#include "attention/eviction_policies.h"
 #include "base/threads.h"
 #include "base/xalloc.h"
-#include "attention/eviction_policies.h"
 
 #include <omp.h>
 #include <math.h>

@@ -12,9 +12,9 @@
 #include "attention/kept_sets.h"
 #include "attention/kv_format.h"
 #include "attention/locality.h"
-#include "quality/recording.h"
 #include "attention/single_pass.h"
 #include "attention/softmax_partial.h"
+#include "quality/recording.h"
 
 /* Where heads come from, layer by layer. */
 struct head_source {

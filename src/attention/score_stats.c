@@ -1,7 +1,7 @@
 #include "attention/score_stats.h"
 
-#include "base/xalloc.h"
 #include "attention/locality.h"
+#include "base/xalloc.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "attention/single_pass.h"
 
-#include "base/xalloc.h"
 #include "attention/softmax_range.h"
+#include "base/xalloc.h"
 
 #include <dse/fixed.h>
 

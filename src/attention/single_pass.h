@@ -13,8 +13,8 @@
 #ifndef DSE_ATTENTION_SINGLE_PASS_H
 #define DSE_ATTENTION_SINGLE_PASS_H
 
-#include "base/diag.h"
 #include "attention/head.h"
+#include "base/diag.h"
 
 struct single_pass {
     int q_frac_bits; /* 17; 8 to 24 */

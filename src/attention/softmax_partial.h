@@ -8,9 +8,9 @@
 #ifndef DSE_ATTENTION_SOFTMAX_PARTIAL_H
 #define DSE_ATTENTION_SOFTMAX_PARTIAL_H
 
-#include "base/diag.h"
 #include "attention/head.h"
 #include "attention/softmax_range.h"
+#include "base/diag.h"
 
 /* In what the terms exp(x - phi) and the sums of them and of their values are held. Scores, exponentials and the division are fp32
  * in all of them. */

@@ -12,8 +12,8 @@
 #ifndef DSE_ATTENTION_SOFTMAX_RANGE_H
 #define DSE_ATTENTION_SOFTMAX_RANGE_H
 
-#include "base/diag.h"
 #include "attention/head.h"
+#include "base/diag.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 #include "attention/surface.h"
 
+#include "attention/eviction_policies.h"
 #include "base/threads.h"
 #include "base/xalloc.h"
-#include "attention/eviction_policies.h"
 
 #include <math.h>
 #include <omp.h>

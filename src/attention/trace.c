@@ -1,8 +1,8 @@
-#include "base/text.h"
-#include "base/xalloc.h"
 #include "attention/half.h"
 #include "attention/mapped.h"
 #include "attention/trace_format.h"
+#include "base/text.h"
+#include "base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -15,8 +15,8 @@
 #ifndef DSE_ATTENTION_TRACE_H
 #define DSE_ATTENTION_TRACE_H
 
-#include "base/diag.h"
 #include "attention/head.h"
+#include "base/diag.h"
 
 #include <stdint.h>
 

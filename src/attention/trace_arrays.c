@@ -1,7 +1,7 @@
 #include "attention/trace_arrays.h"
 
-#include "base/xalloc.h"
 #include "attention/trace_format.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 

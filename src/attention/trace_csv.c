@@ -1,8 +1,8 @@
 /* Traces from CSV: the rows are read one by one through libcsv, then sorted. */
-#include "base/text.h"
-#include "base/xalloc.h"
 #include "attention/half.h"
 #include "attention/trace_format.h"
+#include "base/text.h"
+#include "base/xalloc.h"
 
 #include <csv.h>
 #include <errno.h>

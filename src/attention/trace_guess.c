@@ -1,8 +1,8 @@
 #include "attention/trace_guess.h"
 
+#include "attention/half.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "attention/half.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "attention/trace_import.h"
 
-#include "base/xalloc.h"
 #include "attention/trace_format.h"
 #include "attention/trace_guess.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>

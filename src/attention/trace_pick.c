@@ -1,6 +1,6 @@
 /* The part of an input that becomes a trace: some layers and heads, the first positions. */
-#include "base/xalloc.h"
 #include "attention/trace_format.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 

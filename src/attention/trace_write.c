@@ -1,9 +1,9 @@
 /* Writing a trace: into a new file beside the one that is asked for, which it becomes when it is whole. */
+#include "attention/half.h"
+#include "attention/trace_format.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "attention/half.h"
-#include "attention/trace_format.h"
 
 #include <math.h>
 #include <stdlib.h>

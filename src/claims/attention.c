@@ -1,7 +1,7 @@
 #include "claims/attention.h"
 
-#include "base/xalloc.h"
 #include "attention/anchors_file.h"
+#include "base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 #ifndef DSE_CLAIMS_ATTENTION_H
 #define DSE_CLAIMS_ATTENTION_H
 
-#include "claims/set.h"
-#include "claims/statistics.h"
 #include "attention/generator.h"
 #include "attention/trace.h"
+#include "claims/set.h"
+#include "claims/statistics.h"
 
 /* A run: the statistics of its kind at each context. */
 struct run {

@@ -1,7 +1,7 @@
 #include "claims/statistics.h"
 
-#include "base/xalloc.h"
 #include "attention/single_pass.h"
+#include "base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_CHECK_PRINT_H
 #define DSE_CLI_CHECK_PRINT_H
 
-#include "cli/output.h"
+#include "command/output.h"
 #include "store/check.h"
 
 void check_print(const struct check *c, enum output_format format);

@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "config/accelergy.h"
 
 #include <math.h>

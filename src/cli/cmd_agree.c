@@ -2,11 +2,12 @@
 #include "agree/agree.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
-#include "cli/output.h"
 #include "cli/progress.h"
+#include "command/command.h"
+#include "command/output.h"
 
 #include <math.h>
 #include <stdlib.h>

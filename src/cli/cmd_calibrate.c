@@ -1,11 +1,12 @@
 /* dse calibrate: fit a model's constants to published numbers of split calibrate. */
-#include "claims/calibrate.h"
-#include "claims/identified.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "claims/calibrate.h"
+#include "claims/identified.h"
+#include "cli/catalog_files.h"
 #include "cli/model_find.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "measured/fit.h"
 
 #include <math.h>

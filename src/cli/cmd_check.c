@@ -1,6 +1,6 @@
 /* dse check: is a database whole? */
 #include "cli/check_print.h"
-#include "cli/command.h"
+#include "command/command.h"
 #include "store/check.h"
 
 static int run(const struct invocation *in)

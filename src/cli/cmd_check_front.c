@@ -1,8 +1,9 @@
 /* dse check-front: is the certificate of an exact front true? */
 #include "base/threads.h"
+#include "cli/catalog_files.h"
 #include "cli/check_print.h"
-#include "cli/command.h"
 #include "cli/interrupt.h"
+#include "command/command.h"
 #include "search/check_front.h"
 
 #include <omp.h>

@@ -4,6 +4,7 @@
 #include "cli/complete_values.h"
 
 #include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 /* A command line as far as it is read. */

@@ -1,9 +1,10 @@
 /* dse describe: what a model says about itself, from its tables. */
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/model_find.h"
-#include "cli/output.h"
 #include "base/xalloc.h"
+#include "cli/catalog_files.h"
+#include "cli/model_find.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "config/bind.h"
 #include "measured/notes.h"
 #include "model/fidelity.h"

@@ -1,9 +1,10 @@
 /* dse diff: what changed between two runs, and why. */
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/diff_print.h"
 #include "cli/diff_with.h"
+#include "command/command.h"
 
 #include <stdlib.h>
 #include <string.h>

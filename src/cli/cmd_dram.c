@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "cli/catalog_files.h"
 #include "cli/dram_report.h"
 #include "cli/interrupt.h"
 #include "desc/schema.h"

@@ -1,7 +1,7 @@
 /* dse eval: one design point, its metrics and where its time goes. */
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/eval_points.h"
 #include "cli/eval_print.h"
 #include "cli/eval_quality.h"
@@ -9,6 +9,7 @@
 #include "cli/eval_step.h"
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
+#include "command/command.h"
 #include "model/reason.h"
 #include "space/idle.h"
 

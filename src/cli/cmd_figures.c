@@ -2,8 +2,9 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/figure_feed.h"
+#include "command/command.h"
 #include "model/registry.h"
 
 #include <dirent.h>

@@ -1,11 +1,12 @@
 /* dse front: the exact front of a lattice that nobody can enumerate, with a certificate. */
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/front_table.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/sweep_ends.h"
+#include "command/command.h"
 #include "sweep/certified.h"
 
 #include <math.h>

@@ -1,9 +1,10 @@
 /* dse list: what there is to choose from. */
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/list_llms.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "desc/schema.h"
 #include "model/fidelity.h"
 #include "model/registry.h"

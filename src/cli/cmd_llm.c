@@ -2,7 +2,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
+#include "command/command.h"
 #include "config/llm_import.h"
 
 #include <dse/llm.h>

@@ -4,6 +4,7 @@
 #include "base/xalloc.h"
 #include "cli/commands.h"
 #include "cli/manual_page.h"
+#include "config/catalog.h"
 #include "model/registry.h"
 
 #include <stdlib.h>

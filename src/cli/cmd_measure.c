@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "cli/catalog_files.h"
 #include "cli/interrupt.h"
 #include "cli/measure_report.h"
 #include "cli/progress.h"

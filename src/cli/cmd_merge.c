@@ -1,7 +1,7 @@
 /* dse merge: databases of shards, of workers, or of different sweeps, into one. */
 #include "base/xalloc.h"
-#include "cli/command.h"
 #include "cli/merge_shards.h"
+#include "command/command.h"
 #include "store/query.h"
 #include "sweep/goal.h"
 #include "sweep/leases.h"

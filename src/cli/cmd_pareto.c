@@ -1,6 +1,6 @@
 /* dse pareto: the front of a run, under its own objectives or others. */
-#include "cli/command.h"
 #include "cli/front_table.h"
+#include "command/command.h"
 
 #include <string.h>
 

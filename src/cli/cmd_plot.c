@@ -1,9 +1,10 @@
 /* dse plot: a figure file and a database in; a picture out. */
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/figure_feed.h"
 #include "cli/front_table.h"
+#include "command/command.h"
 
 #include <errno.h>
 #include <stdlib.h>

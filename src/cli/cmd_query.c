@@ -1,7 +1,8 @@
 /* dse query: SQL over a database of results. */
-#include "cli/command.h"
-#include "cli/output.h"
+#include "cli/catalog_files.h"
 #include "cli/query_print.h"
+#include "command/command.h"
+#include "command/output.h"
 #include "tables/tables.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* dse report: a finished sweep as a page to explore. */
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/progress.h"
+#include "command/command.h"
 #include "report/report.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* dse sweep: a sweep file in; a database, its front and its figures out. */
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/dry_run.h"
 #include "cli/front_table.h"
 #include "cli/interrupt.h"
@@ -10,6 +10,7 @@
 #include "cli/sweep_ends.h"
 #include "cli/sweep_leased.h"
 #include "cli/sweep_slurm.h"
+#include "command/command.h"
 #include "sweep/sweep.h"
 
 #include <stdlib.h>

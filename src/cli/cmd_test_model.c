@@ -1,9 +1,10 @@
 /* dse test-model: what every model owes, asked of a plug-in or of a model that dse has. */
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/crash.h"
 #include "cli/model_find.h"
+#include "command/command.h"
 #include "model/plugin.h"
 #include "model/plugin_try.h"
 #include "prove/prove.h"

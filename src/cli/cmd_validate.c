@@ -1,13 +1,14 @@
 /* dse validate: every published number, and how close the models are. */
 #include "base/xalloc.h"
-#include "cli/command.h"
+#include "cli/catalog_files.h"
 #include "cli/eval_events.h"
 #include "cli/interrupt.h"
 #include "cli/model_find.h"
-#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/validate_measured.h"
 #include "cli/validate_print.h"
+#include "command/command.h"
+#include "command/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 #include "cli/commands.h"
 
+#include "attention/attention.h"
+
 #include "base/text.h"
 #include "base/xalloc.h"
 

@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_DIFF_PRINT_H
 #define DSE_CLI_DIFF_PRINT_H
 
-#include "cli/output.h"
+#include "command/output.h"
 #include "diff/diff.h"
 
 enum diff_table { DIFF_TABLE_COLUMNS, DIFF_TABLE_FRONT, DIFF_TABLE_WHY, DIFF_TABLE_ROWS, DIFF_TABLES };

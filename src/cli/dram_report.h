@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_DRAM_REPORT_H
 #define DSE_CLI_DRAM_REPORT_H
 
-#include "cli/output.h"
+#include "command/output.h"
 #include "sim/dram_run.h"
 
 /* What was run. */

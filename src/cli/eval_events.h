@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_EVAL_EVENTS_H
 #define DSE_CLI_EVAL_EVENTS_H
 
-#include "cli/output.h"
+#include "command/output.h"
 #include "model/fidelity.h"
 #include "space/point.h"
 

@@ -3,7 +3,7 @@
 #define DSE_CLI_EVAL_PRINT_H
 
 #include "cli/eval_events.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 /* A design point, and what a model says of it. */
 struct eval_answer {

@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_FIGURE_FEED_H
 #define DSE_CLI_FIGURE_FEED_H
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "figure/figure.h"
 #include "tables/tables.h"
 

@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_FRONT_TABLE_H
 #define DSE_CLI_FRONT_TABLE_H
 
-#include "cli/output.h"
+#include "command/output.h"
 #include "sweep/goal.h"
 
 struct front_request {

@@ -2,8 +2,9 @@
 #ifndef DSE_CLI_LIST_LLMS_H
 #define DSE_CLI_LIST_LLMS_H
 
-#include "cli/command.h"
-#include "cli/output.h"
+#include "command/command.h"
+#include "command/output.h"
+#include "config/catalog.h"
 #include "desc/schema.h"
 
 /* As a table one LLM a line, its weights, cache and operations; with exactly one named, its counts over the context. CSV and JSON

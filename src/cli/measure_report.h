@@ -2,7 +2,8 @@
 #ifndef DSE_CLI_MEASURE_REPORT_H
 #define DSE_CLI_MEASURE_REPORT_H
 
-#include "cli/output.h"
+#include "command/output.h"
+#include "config/catalog.h"
 #include "measure/meter_device.h"
 
 #include <dse/catalog.h>

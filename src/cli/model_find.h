@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_MODEL_FIND_H
 #define DSE_CLI_MODEL_FIND_H
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "model/registry.h"
 
 /* The model of that name; NULL with a usage error that names the nearest one. */

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/terminal.h"
+#include "command/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

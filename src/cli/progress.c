@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
-#include "cli/terminal.h"
+#include "command/terminal.h"
 
 #include <string.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_QUERY_PRINT_H
 #define DSE_CLI_QUERY_PRINT_H
 
-#include "cli/output.h"
+#include "command/output.h"
 #include "store/query.h"
 
 /* Step through q and print every row. A table for people ends after TABLE_ROWS_MAX rows with a note on stderr. */

@@ -3,7 +3,7 @@
 #ifndef DSE_CLI_SHARD_H
 #define DSE_CLI_SHARD_H
 
-#include "cli/command.h"
+#include "command/command.h"
 
 #include <stdint.h>
 

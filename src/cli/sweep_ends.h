@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_SWEEP_ENDS_H
 #define DSE_CLI_SWEEP_ENDS_H
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "config/sweep_file.h"
 
 /* The sweep file that is the first operand; NULL with all its errors: those in expressions too. */

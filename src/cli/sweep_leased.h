@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_SWEEP_LEASED_H
 #define DSE_CLI_SWEEP_LEASED_H
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "sweep/sweep.h"
 
 /* What all ways to run a sweep take from the command line; `user` is for progress_update. Adds errors. */

@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_SWEEP_SLURM_H
 #define DSE_CLI_SWEEP_SLURM_H
 
-#include "cli/command.h"
+#include "command/command.h"
 #include "config/sweep_file.h"
 
 /* Write the scripts and submit them, or with --dry-run print them. Returns the exit status. */

@@ -1,3 +1,4 @@
+#include "cli/catalog_files.h"
 #include "cli/validate_measured.h"
 
 #include "base/text.h"

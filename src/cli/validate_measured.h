@@ -2,7 +2,7 @@
 #ifndef DSE_CLI_VALIDATE_MEASURED_H
 #define DSE_CLI_VALIDATE_MEASURED_H
 
-#include "cli/output.h"
+#include "command/output.h"
 
 /* Answer and print the rows of the models named as operands, or of all. Returns the exit status. */
 int validate_measured(const struct invocation *in, enum output_format format);

@@ -3,7 +3,7 @@
 #define DSE_CLI_VALIDATE_PRINT_H
 
 #include "claims/evidence.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 /* One model's claims with the answers to them. */
 struct validation {

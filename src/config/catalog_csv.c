@@ -6,11 +6,11 @@
 #include "config/csv_table.h"
 #include "config/request_log.h"
 #include "hw/sram.h"
-#include "workload/expert_loads.h"
 #include "quality/profile.h"
 #include "quality/recording.h"
-#include "workload/requests.h"
 #include "quality/retention.h"
+#include "workload/expert_loads.h"
+#include "workload/requests.h"
 
 #include <dirent.h>
 #include <errno.h>

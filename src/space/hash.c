@@ -2,8 +2,8 @@
 #include "space/space_internal.h"
 
 #include "config/catalog_kinds.h"
-#include "workload/measured.h"
 #include "quality/quality.h"
+#include "workload/measured.h"
 #include "workload/task.h"
 
 #include <dse/costs.h>

@@ -2,13 +2,13 @@
  * score_stats(...), score_share(...), exp_error(...). */
 #include "tables/tables_internal.h"
 
-#include "desc/schema.h"
 #include "attention/generator.h"
 #include "attention/locality.h"
 #include "attention/score_stats.h"
 #include "attention/single_pass.h"
 #include "attention/softmax_range.h"
 #include "attention/trace.h"
+#include "desc/schema.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* The rows that `dse profile` measured, as a table for people or as a CSV of the catalog. */
-#ifndef DSE_CLI_PROFILE_REPORT_H
-#define DSE_CLI_PROFILE_REPORT_H
+#ifndef DSE_ATTENTION_PROFILE_REPORT_H
+#define DSE_ATTENTION_PROFILE_REPORT_H
 
 #include "base/text.h"
-#include "cli/output.h"
+#include "command/output.h"
 
 struct profile_kind;
 

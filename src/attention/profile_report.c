@@ -1,8 +1,8 @@
-#include "cli/profile_report.h"
+#include "attention/profile_report.h"
 
-#include "base/xalloc.h"
-#include "cli/profile_kinds.h"
 #include "attention/power_law.h"
+#include "attention/profile_kinds.h"
+#include "base/xalloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* dse trace: what the real attention of a model was, in files. */
+#include "attention/action.h"
+#include "attention/attention.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/trace_action.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* `dse profile --kind surface`: every method at its settings, as rows of a quality file. */
-#ifndef DSE_CLI_PROFILE_SURFACE_H
-#define DSE_CLI_PROFILE_SURFACE_H
+#ifndef DSE_ATTENTION_PROFILE_SURFACE_H
+#define DSE_ATTENTION_PROFILE_SURFACE_H
 
-#include "cli/profile_options.h"
+#include "attention/profile_options.h"
 #include "attention/surface.h"
 
 /* Measure all policies asked for, LAD's decoding, fixed point and the partial softmax at the settings of `o` and at the values of

@@ -1,9 +1,9 @@
 /* dse trace measure: the quality of heads that fitted kinds make. */
-#include "base/text.h"
-#include "base/xalloc.h"
-#include "cli/trace_action.h"
+#include "attention/action.h"
 #include "attention/kinds_file.h"
 #include "attention/made_file.h"
+#include "base/text.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>

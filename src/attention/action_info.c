@@ -1,9 +1,9 @@
 /* dse trace info. */
+#include "attention/action.h"
+#include "attention/trace.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/output.h"
-#include "cli/trace_action.h"
-#include "attention/trace.h"
+#include "command/output.h"
 
 #include <math.h>
 #include <stdlib.h>

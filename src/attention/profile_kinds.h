@@ -1,10 +1,10 @@
 /* Kinds of profiles. A kind is a row of the table in profile_kinds.c: its settings and options, its columns, how it is measured,
  * and whether the catalog would take the result. Nothing else knows a kind by its name. */
-#ifndef DSE_CLI_PROFILE_KINDS_H
-#define DSE_CLI_PROFILE_KINDS_H
+#ifndef DSE_ATTENTION_PROFILE_KINDS_H
+#define DSE_ATTENTION_PROFILE_KINDS_H
 
-#include "cli/profile_options.h"
-#include "cli/profile_report.h"
+#include "attention/profile_options.h"
+#include "attention/profile_report.h"
 
 enum { INTERVALS_MIN = 3 };
 

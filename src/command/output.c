@@ -1,8 +1,8 @@
-#include "cli/output.h"
+#include "command/output.h"
 
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/table_fit.h"
+#include "command/table_fit.h"
 
 #include <csv.h>
 #include <math.h>

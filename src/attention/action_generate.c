@@ -1,10 +1,10 @@
 /* dse trace generate. */
-#include "base/text.h"
-#include "base/xalloc.h"
-#include "cli/trace_action.h"
+#include "attention/action.h"
 #include "attention/anchors_file.h"
 #include "attention/kinds_file.h"
 #include "attention/trace.h"
+#include "base/text.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>

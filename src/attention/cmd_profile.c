@@ -1,8 +1,9 @@
 /* dse profile: statistics of real or synthetic attention, as files that the catalog takes. */
 #include "base/file.h"
 #include "base/xalloc.h"
-#include "cli/profile_kinds.h"
-#include "cli/profile_surface.h"
+#include "attention/attention.h"
+#include "attention/profile_kinds.h"
+#include "attention/profile_surface.h"
 #include "dse_config.h"
 #include "attention/surface.h"
 #include "attention/trace.h"

@@ -1,7 +1,7 @@
-#include "cli/profile_kinds.h"
+#include "attention/profile_kinds.h"
 
-#include "base/xalloc.h"
 #include "attention/surface.h"
+#include "base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>

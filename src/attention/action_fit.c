@@ -1,9 +1,10 @@
 /* dse trace fit: the parameters of synthetic attention at which its statistics are the published ones. */
+#include "attention/action.h"
+#include "attention/anchors_file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/output.h"
-#include "cli/trace_action.h"
-#include "attention/anchors_file.h"
+#include "command/output.h"
+#include "config/catalog.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* dse trace import: arrays of .npy and .safetensors files. */
+#include "attention/action.h"
+#include "attention/trace_arrays.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/trace_action.h"
-#include "attention/trace_arrays.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Means over all heads of a model (--means): what the weights of the measured heads are matched to. */
-#ifndef DSE_CLI_PROFILE_MEANS_H
-#define DSE_CLI_PROFILE_MEANS_H
+#ifndef DSE_ATTENTION_PROFILE_MEANS_H
+#define DSE_ATTENTION_PROFILE_MEANS_H
 
+#include "attention/surface.h"
 #include "base/diag.h"
 #include "config/csv_table.h"
-#include "attention/surface.h"
 
 struct profile_means {
     struct csv_table table; /* which methods' names are of */

@@ -1,7 +1,7 @@
 /* dse trace extend: quality beyond the contexts that were measured. */
-#include "cli/output.h"
-#include "cli/trace_action.h"
+#include "attention/action.h"
 #include "attention/extend_file.h"
+#include "command/output.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "cli/terminal.h"
+#include "command/terminal.h"
 
 #include "base/text.h"
 #include "base/wrap.h"

@@ -1,13 +1,13 @@
 /* What `dse profile` is asked: the kind, its settings, contexts, ratios, policies. Settings are rows of a table, as a model's
  * parameters. */
-#ifndef DSE_CLI_PROFILE_OPTIONS_H
-#define DSE_CLI_PROFILE_OPTIONS_H
+#ifndef DSE_ATTENTION_PROFILE_OPTIONS_H
+#define DSE_ATTENTION_PROFILE_OPTIONS_H
 
-#include "cli/command.h"
-#include "desc/schema.h"
 #include "attention/eviction_policies.h"
 #include "attention/generator.h"
 #include "attention/measure.h"
+#include "command/command.h"
+#include "desc/schema.h"
 
 struct profile_kind; /* profile_kinds.h */
 

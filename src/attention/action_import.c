@@ -1,8 +1,8 @@
 /* dse trace import. */
+#include "attention/action.h"
+#include "attention/trace_import.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/trace_action.h"
-#include "attention/trace_import.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cli/table_fit.h"
+#include "command/table_fit.h"
 
 #include "base/wrap.h"
 #include "base/xalloc.h"

@@ -1,8 +1,8 @@
 /* Rows on stdout as a table for people (libsmartcols), CSV (libcsv) or JSON. */
-#ifndef DSE_CLI_OUTPUT_H
-#define DSE_CLI_OUTPUT_H
+#ifndef DSE_COMMAND_OUTPUT_H
+#define DSE_COMMAND_OUTPUT_H
 
-#include "cli/command.h"
+#include "command/command.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* dse trace fit --to TRACE: head kinds like the heads of a trace. */
-#include "cli/output.h"
-#include "cli/trace_action.h"
+#include "attention/action.h"
 #include "attention/kinds_file.h"
+#include "command/output.h"
 
 #include <math.h>
 #include <stdio.h>

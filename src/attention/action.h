@@ -1,9 +1,9 @@
 /* dse trace ACTION: the actions, each with its operands and the options that it takes. cmd_trace.c has the table. */
-#ifndef DSE_CLI_TRACE_ACTION_H
-#define DSE_CLI_TRACE_ACTION_H
+#ifndef DSE_ATTENTION_ACTION_H
+#define DSE_ATTENTION_ACTION_H
 
-#include "cli/command.h"
 #include "attention/trace_import.h"
+#include "command/command.h"
 
 struct trace_action {
     const char *name, *operands;

@@ -1,11 +1,11 @@
-#include "cli/profile_surface.h"
+#include "attention/profile_surface.h"
 
+#include "attention/profile_kinds.h"
+#include "attention/profile_means.h"
+#include "attention/surface.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "cli/profile_kinds.h"
-#include "cli/profile_means.h"
 #include "quality/quality.h"
-#include "attention/surface.h"
 
 #include <dse/eviction.h>
 #include <stdlib.h>

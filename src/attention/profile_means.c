@@ -1,4 +1,4 @@
-#include "cli/profile_means.h"
+#include "attention/profile_means.h"
 
 #include "base/xalloc.h"
 #include "quality/quality.h"

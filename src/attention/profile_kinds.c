@@ -1,4 +1,4 @@
-#include "cli/profile_kinds.h"
+#include "attention/profile_kinds.h"
 
 #include "base/xalloc.h"
 #include "quality/profile.h"

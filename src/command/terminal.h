@@ -1,6 +1,6 @@
 /* The terminal: how wide it is, whether it wants colour, and the pager before it. */
-#ifndef DSE_CLI_TERMINAL_H
-#define DSE_CLI_TERMINAL_H
+#ifndef DSE_COMMAND_TERMINAL_H
+#define DSE_COMMAND_TERMINAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,10 @@
-/* A subcommand is a constant; main.c has the list. Options are declared once, in the command's table: parsing and --help come
- * from it. */
-#ifndef DSE_CLI_COMMAND_H
-#define DSE_CLI_COMMAND_H
+/* What a command is, and what it is called with. A command is a constant; cli/commands.c has the list. Options are declared once,
+ * in the command's table: parsing and --help come from it. */
+#ifndef DSE_COMMAND_COMMAND_H
+#define DSE_COMMAND_COMMAND_H
 
 #include "base/diag.h"
-#include "cli/terminal.h"
-#include "config/catalog.h"
+#include "command/terminal.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,30 +61,18 @@ int usage_error(const struct invocation *in, const char *fmt, ...) __attribute__
 int usage_unknown(const struct invocation *in, const char *what, const char *word, const char *const *names, size_t n,
                   const char *otherwise);
 
-/* The catalog, with the user's own files and every --catalog FILE added. NULL with errors. */
-struct catalog *open_catalog(const struct invocation *in);
-/* The option --catalog, shared by the commands that have it. */
-#define OPTION_CATALOG \
-    { \
-        'c', "catalog", "FILE", "add catalog entries of your own from a TOML file, or those of a sweep from its database" \
-    }
 #define OPTION_RUN(otherwise) \
     { \
         'r', "run", "N", "a run of the database, by its id (default: " otherwise ")" \
     }
 /* The run that --run (-r) asks for; 0 when it was not given. */
 long long option_run(const struct invocation *in);
-/* The options of commands that print rows (cli/terminal.h). */
+/* The options of commands that print rows (command/terminal.h). */
 #define OPTION_FORMAT \
     {'f', "format", "table|csv|json", "how to print rows (default: table)"}, \
         {0, "wide", NULL, "do not fit lines to the width of the terminal"}, \
     { \
         0, "no-pager", NULL, "print without a pager ($DSE_PAGER, $PAGER or less)" \
     }
-
-extern const struct command command_sweep, command_eval, command_query, command_pareto, command_plot, command_list, command_llm,
-    command_describe, command_merge, command_validate, command_calibrate, command_trace, command_profile, command_agree,
-    command_figures, command_report, command_dram, command_check, command_check_front, command_front, command_measure, command_diff,
-    command_manual, command_complete, command_accelergy, command_test_model;
 
 #endif

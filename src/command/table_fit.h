@@ -6,8 +6,8 @@
  *   - the table is cut into several, one below the other, each with the first column again, or with the number of the row where
  *     that does not tell rows apart.
  */
-#ifndef DSE_CLI_TABLE_FIT_H
-#define DSE_CLI_TABLE_FIT_H
+#ifndef DSE_COMMAND_TABLE_FIT_H
+#define DSE_COMMAND_TABLE_FIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
