@@ -104,15 +104,17 @@ static range power(range a, range b)
 
 /* ---- comparisons, logic, choices -------------------------------------------------------------------------------------------- */
 
+/* What is no number compares as false, with infinite numbers, too. */
 static range less(range a, range b, bool or_equal)
 {
+    if (range_is_nothing(a) || range_is_nothing(b)) return truth(false, true);
     const bool never = or_equal ? a.lo > b.hi : a.lo >= b.hi, always = or_equal ? a.hi <= b.lo : a.hi < b.lo;
     return truth(!never, !always || a.none || b.none);
 }
 
 static range equal(range a, range b)
 {
-    const bool never = a.hi < b.lo || b.hi < a.lo;
+    const bool never = range_is_nothing(a) || range_is_nothing(b) || a.hi < b.lo || b.hi < a.lo;
     return truth(!never, !(is_single(a) && is_single(b) && a.lo == b.lo));
 }
 

@@ -175,6 +175,20 @@ static void range__of_a_point_is_its_number(void **unused)
     print_message("%d of %d exact\n", exact, all);
 }
 
+/* What is no number beside infinite ones: a range of 0 and 1 for one point of them once turned a walk into another answer. */
+static void range__of_a_comparison_is_what_it_is(void **unused)
+{
+    (void)unused;
+    const double numbers[] = {(double)NAN, -(double)INFINITY, -1, 0, 2, (double)INFINITY};
+    enum { N = sizeof numbers / sizeof *numbers };
+    for (int op = GRAPH_LT; op <= GRAPH_OR; op++)
+        for (int i = 0; i < N * N; i++) {
+            const double a = numbers[i / N], b = numbers[i % N], is = graph_apply((enum graph_op)op, a, b, 0);
+            const struct graph_range r = range_apply((enum graph_op)op, range_of(a), range_of(b), range_of(0));
+            if (r.lo != is || r.hi != is || r.none) fail_msg("%g, %g by operation %d: %g to %g, not %g", a, b, op, r.lo, r.hi, is);
+        }
+}
+
 /* ---- blocks of boxes --------------------------------------------------------------------------------------------------------- */
 
 /* Each input has an axis of its own, and a few intervals on it. */
@@ -275,9 +289,9 @@ static void graph__makes_the_same_node_once(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graph__makes_the_same_node_once),          cmocka_unit_test(program__gives_what_a_walk_gives),
-        cmocka_unit_test(range__holds_all_points_of_its_box),       cmocka_unit_test(range__of_a_point_is_its_number),
-        cmocka_unit_test(boxes__have_the_ranges_of_each_by_itself),
+        cmocka_unit_test(graph__makes_the_same_node_once),      cmocka_unit_test(program__gives_what_a_walk_gives),
+        cmocka_unit_test(range__holds_all_points_of_its_box),   cmocka_unit_test(range__of_a_point_is_its_number),
+        cmocka_unit_test(range__of_a_comparison_is_what_it_is), cmocka_unit_test(boxes__have_the_ranges_of_each_by_itself),
     };
     return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
 }
