@@ -10,6 +10,7 @@
  * To have coverage guide the search, link the target with clang -fsanitize=fuzzer instead of this file.
  */
 #include "base/diag.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 

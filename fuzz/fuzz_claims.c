@@ -1,5 +1,6 @@
 /* Published numbers and how a model answers them: whatever the bytes, errors, or a set whose every claim has a verdict that fits
  * its number. Bytes that begin like claims.csv take its place, all others that of claims.toml. */
+#include "base/file.h"
 #include "claims/claims.h"
 #include "base/xalloc.h"
 #include "toy_model.h"

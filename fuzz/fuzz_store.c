@@ -5,6 +5,7 @@
  * each further piece of bytes one damage. The database has small pages, so that its trees are deep, and no seal, which would find
  * every damage.
  */
+#include "base/file.h"
 #include "base/text.h"
 #include "memory_file.h"
 #include "report/report_data.h"

@@ -3,7 +3,9 @@
 - A line of C or C++ has at most 132 columns.
 - Arrows between the rooms of src/ go down only: a file includes its own room, <dse/...>, and rooms further down in the line
   "cli -> ... -> base" of CONTRIBUTING.md, which is read from there. Rooms between two arrows do not know each other. Every room
-  stands in that line once.
+  stands in that line once, and in the table below it.
+- Files of a room that call each other, over others or not, are a circle. Few are allowed, and a header of the room has the
+  reason of each: "Files that call each other: a, b, c: why." Who calls whom is read from names that are defined and used.
 - Numbers are read by base/text.h alone, without the locale: no strtod, atof or scanf of numbers elsewhere.
 - A function has a name that can be said aloud: none is called of, is, no or us.
 - A model, and a header of include/dse, includes nothing but <dse/...>, its own folder and what the system has.
@@ -25,6 +27,13 @@ FOLDERS = ("src", "models", "include", "tests", "bench", "fuzz")
 ENDINGS = (".c", ".h", ".cc", ".cpp")
 ARROWS_FILE = "CONTRIBUTING.md"
 ARROWS_LINE = re.compile(r"\s*cli -> .*-> base\s*$")
+ARROWS_ROW = re.compile(r"\| ((?:`\w+`(?:, )?)+) \|")  # of the table of rooms
+CIRCLES_MOST = 5
+CIRCLE_NOTE = re.compile(r"Files that call each other: ([\w,\s*]+): ")
+UNREAD = re.compile(r'__attribute__\(\(.*?\)\)|/\*.*?\*/|"(?:\\.|[^"\\])*"|//[^\n]*', re.S)
+DEFINED = re.compile(r"^(?!static\b|typedef\b|extern\b)[a-z_][^\n;={}#]*?\b(\w+)(?:\([^;{}]*\)\n\{|(?:\[[^\]\n]*\])* =)", re.M)
+USED = re.compile(r"(?<![.>\w])(?<!struct )(?<!union )(?<!enum )[a-z]\w*")  # neither a member nor a tag
+OWN = re.compile(r"^static [^\n;={}]*?\b(\w+)(?:\(|\[|;| =)", re.M)
 LOCALE = re.compile(r"\b(strto(?:d|f|ld)|atof|v?s?f?scanf)\s*\(")
 READ_NUMBERS = ("src/base/text.c",)
 ROLES_FILE = "src/workload/expand_roles.c"
@@ -78,6 +87,55 @@ def room_breaches(levels, number, files):
         if named.count(room) != (room in rooms):
             yield (ARROWS_FILE, number, 1, f'"{room}" stands {named.count(room)} times in {line}, '
                    "allowed: each folder of src/ once, and nothing else")
+
+
+def table_breaches(root, levels):
+    """The table of rooms has each of them in one row."""
+    with open(os.path.join(root, ARROWS_FILE), encoding="utf-8") as text:
+        rows = [re.findall(r"`(\w+)`", row[1]) for line in text if (row := ARROWS_ROW.match(line))]
+    told = [room for row in rows for room in row]
+    for room in sorted({room for level in levels for room in level}):
+        if told.count(room) != 1:
+            yield ARROWS_FILE, 1, 1, f'"{room}" has {told.count(room)} rows in the table of rooms, needed: one'
+
+
+def circles(calls):
+    """Sets of more than one file that reach each other."""
+    reach = {file: set(to) for file, to in calls.items()}
+    for through in calls:
+        for file in calls:
+            if through in reach[file]: reach[file] |= reach[through]
+    found = {frozenset(other for other in calls if other in reach[file] and file in reach[other]) for file in calls}
+    return [circle for circle in found if len(circle) > 1]
+
+
+def circle_breaches(root, files):
+    """Circles of files within a room, by the names that they define and use."""
+    rooms, notes = {}, {}
+    for file in files:
+        if not file.startswith("src/") or not file.endswith((".c", ".h")): continue
+        with open(os.path.join(root, file), encoding="utf-8") as opened: text = opened.read()
+        room, name = file.split("/")[1:3]
+        if name.endswith(".h"):
+            for note in CIRCLE_NOTE.finditer(text):
+                notes[room, frozenset(re.findall(r"\w+", note[1]))] = file, text.count("\n", 0, note.start()) + 1
+            continue
+        text = UNREAD.sub(" ", text)
+        used = set(USED.findall(text)) - set(OWN.findall(text))
+        rooms.setdefault(room, {})[name[:-2]] = set(DEFINED.findall(text)), used
+    found = []
+    for room, of in sorted(rooms.items()):
+        calls = {file: {other for other in of if other != file and of[other][0] & used} for file, (_, used) in of.items()}
+        found += [(room, circle) for circle in circles(calls)]
+    for room, circle in found:
+        if not any(room == noted and circle <= named for noted, named in notes):
+            yield f"src/{room}", 1, 1, (f"{', '.join(sorted(circle))} call each other, allowed: arrows in one direction, "
+                                        'or "Files that call each other: ...: why" in a header')
+    for (room, circle), (file, line) in notes.items():
+        if not any(room == there and found_circle <= circle for there, found_circle in found):
+            yield file, line, 1, f"{', '.join(sorted(circle))} do not call each other, needed: no such note"
+    if len(found) > CIRCLES_MOST:
+        yield "src", 1, 1, f"{len(found)} circles of files, allowed: {CIRCLES_MOST}"
 
 
 def include_breach(file, mark, path, level_of):
@@ -157,7 +215,7 @@ def main(root):
     files = sorted({file for file in files if file.endswith(ENDINGS)})
     levels, number = read_levels(root)
     level_of = {room: i for i, level in enumerate(levels) for room in level}
-    breaches = list(room_breaches(levels, number, files))
+    breaches = [*room_breaches(levels, number, files), *table_breaches(root, levels), *circle_breaches(root, files)]
     operators = read_operators(root)
     if not operators:
         breaches.append((ROLES_FILE, 1, 1, 'no names of operators are there, needed: OP("...") for each role'))

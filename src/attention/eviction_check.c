@@ -112,3 +112,9 @@ bool eviction_check(const struct head *heads, size_t n_heads, const struct evict
     }
     return ok;
 }
+
+size_t eviction_policy_least(const struct eviction_options *o)
+{
+    const struct eviction_policy *p = o->policy;
+    return p->least ? p->least(o) : (size_t)eviction_least(p->traits, o->sinks, o->observed, o->page);
+}

@@ -217,12 +217,6 @@ const struct eviction_policy *eviction_policy_find(const char *name)
     return NULL;
 }
 
-size_t eviction_policy_least(const struct eviction_options *o)
-{
-    const struct eviction_policy *p = o->policy;
-    return p->least ? p->least(o) : (size_t)eviction_least(p->traits, o->sinks, o->observed, o->page);
-}
-
 const char *eviction_policy_lacks(const struct eviction_policy *p, const struct eviction_options *o, bool has_prompt)
 {
     if (p->traits->selects && !has_prompt) return "it selects when a prompt ends: set prompt_share";

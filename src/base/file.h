@@ -1,4 +1,4 @@
-/* Writing files, all that dse writes but databases: whole or not at all.
+/* Files, all but databases: read whole, and written whole or not at all.
  *
  * A file is written without a name, or under a name of its own where the file system knows no nameless files, and takes the place
  * of what stood at the path when it and its directory are on the disk: whoever reads the path sees the old file or the new one.
@@ -9,6 +9,10 @@
 #define DSE_BASE_FILE_H
 
 #include "base/diag.h"
+
+/* Read a whole file of at most max_bytes. On success *ret is NUL-terminated (its size without the NUL in *ret_n, which may be
+ * NULL) and the caller frees it. A missing file, a directory, a file too large: an input error in diags, false. */
+bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_n, struct diags *diags);
 
 struct file; /* being written */
 

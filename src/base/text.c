@@ -312,31 +312,3 @@ char *text_printable(const char *s, size_t n)
     }
     return text_detach(&t);
 }
-
-bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_n, struct diags *diags)
-{
-    struct srcloc loc = {.file = path};
-    struct stat st;
-    if (stat(path, &st) != 0) return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
-    if (S_ISDIR(st.st_mode)) return diags_input(diags, loc, NULL, NULL, "is a directory, a file is needed");
-    FILE *f = fopen(path, "rb");
-    if (!f) return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(errno));
-    struct text t;
-    text_init(&t);
-    enum { PART = 1 << 16 };
-    char *part = xmalloc(PART); /* not on the stack, which may be that of a small thread */
-    size_t n;
-    while (t.n <= max_bytes && (n = fread(part, 1, PART, f)) > 0) text_add_bytes(&t, part, n);
-    free(part);
-    bool failed = ferror(f) != 0;
-    fclose(f);
-    if (failed || t.n > max_bytes) {
-        bool large = t.n > max_bytes;
-        text_release(&t);
-        if (large) return diags_input(diags, loc, NULL, NULL, "is larger than %zu bytes, the most such a file may have", max_bytes);
-        return diags_input(diags, loc, NULL, NULL, "cannot read the file: %s", strerror(EIO));
-    }
-    if (ret_n) *ret_n = t.n;
-    *ret = text_detach(&t);
-    return true;
-}

@@ -65,9 +65,4 @@ bool text_is_file_name(const char *s);
 #define TEXT_HASH_INIT 0xcbf29ce484222325u
 uint64_t text_hash(uint64_t h, const void *data, size_t n);
 
-/* Read a whole file of at most max_bytes. On success *ret is NUL-terminated (its size without the NUL in *ret_n, which may be
- * NULL) and the caller frees it. A missing file, a directory, a file too large: an input error in diags, false. */
-struct diags;
-bool text_read_file(const char *path, size_t max_bytes, char **ret, size_t *ret_n, struct diags *diags);
-
 #endif

@@ -1,7 +1,7 @@
 /* dse complete: what may stand next on a command line. The completions of the shells call it, so that they know what dse knows. */
 #include "base/xalloc.h"
-#include "cli/commands.h"
 #include "cli/complete_values.h"
+#include "command/command.h"
 
 #include <stdlib.h>
 #include <stdint.h>
@@ -72,10 +72,10 @@ static void complete_word(struct line *l, const char *word, struct candidates *c
     }
 }
 
-static void complete_command(const struct candidates *c)
+static void complete_command(const struct candidates *c, const struct commands *all)
 {
-    for (size_t i = 0; i < n_commands; i++)
-        if (!commands[i]->hidden) candidate_add(c, commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; i < all->n; i++)
+        if (!all->list[i]->hidden) candidate_add(c, all->list[i]->name, all->list[i]->summary);
     candidate_add(c, "--help", "what dse is");
     candidate_add(c, "--version", "version and commit; with --verbose what it was built of");
 }
@@ -84,9 +84,9 @@ static int run(const struct invocation *in)
 {
     const char *word = in->n_operands ? in->operands[in->n_operands - 1] : "";
     struct candidates c = {.word = word, .before = ""};
-    struct line l = {.command = in->n_operands > 1 ? command_find(in->operands[0]) : NULL};
+    struct line l = {.command = in->n_operands > 1 ? command_find(in->all, in->operands[0]) : NULL};
     if (in->n_operands <= 1) {
-        complete_command(&c);
+        complete_command(&c, in->all);
     } else if (l.command) {
         l.operands = xcalloc(in->n_operands, sizeof *l.operands);
         for (size_t i = 1; i + 1 < in->n_operands; i++) read_word(&l, in->operands[i]);

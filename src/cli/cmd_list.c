@@ -1,4 +1,5 @@
 /* dse list: what there is to choose from. */
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/catalog_files.h"

@@ -2,8 +2,8 @@
  * calls it. */
 #include "base/file.h"
 #include "base/xalloc.h"
-#include "cli/commands.h"
 #include "cli/manual_page.h"
+#include "command/command.h"
 #include "config/catalog.h"
 #include "model/registry.h"
 
@@ -107,7 +107,7 @@ static const struct {
     {"XDG_CONFIG_HOME", "the folder in which dse looks for dse/catalog.toml of your own (default: ~/.config)"},
 };
 
-static bool write_main(const char *folder, struct diags *diags)
+static bool write_main(const char *folder, const struct commands *all, struct diags *diags)
 {
     struct text t;
     text_init(&t);
@@ -119,10 +119,10 @@ static bool write_main(const char *folder, struct diags *diags)
         "in SQLite, finds the Pareto front and draws the figures. The commands are:",
         false);
     text_add(&t, ".Bl -tag -width Ds\n");
-    for (size_t i = 0; i < n_commands; i++) {
-        if (commands[i]->hidden) continue;
-        text_addf(&t, ".It Xr dse-%s 1\n", commands[i]->name);
-        page_prose(&t, commands[i]->summary, false);
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->list[i]->hidden) continue;
+        text_addf(&t, ".It Xr dse-%s 1\n", all->list[i]->name);
+        page_prose(&t, all->list[i]->summary, false);
     }
     text_add(&t, ".El\n.Pp\nThe models are:\n.Bl -tag -width Ds\n");
     size_t n;
@@ -139,7 +139,7 @@ static bool write_main(const char *folder, struct diags *diags)
     text_add(&t, ".El\n.Sh EXIT STATUS\n");
     text_add(&t, exit_status);
     text_add(&t, ".Sh EXAMPLES\n");
-    page_literal(&t, commands_start, strlen(commands_start));
+    page_literal(&t, all->start, strlen(all->start));
     text_add(&t, ".Sh SEE ALSO\n");
     for (size_t i = 0; i < DOCUMENTS; i++) text_addf(&t, ".Xr %s 5%s\n", documents[i].page, i + 1 < DOCUMENTS ? " ," : "");
     return write_page(folder, "dse", 1, &t, diags);
@@ -205,9 +205,9 @@ static bool write_document(const char *folder, const struct document *d, struct 
 static int run(const struct invocation *in)
 {
     const char *folder = in->operands[0];
-    bool ok = write_main(folder, in->diags);
-    for (size_t i = 0; ok && i < n_commands; i++)
-        if (!commands[i]->hidden) ok = write_command(folder, commands[i], in->diags);
+    bool ok = write_main(folder, in->all, in->diags);
+    for (size_t i = 0; ok && i < in->all->n; i++)
+        if (!in->all->list[i]->hidden) ok = write_command(folder, in->all->list[i], in->diags);
     size_t n;
     const struct model *models = registry_models(&n);
     for (size_t i = 0; ok && i < n; i++) ok = write_model(folder, &models[i], in->diags);

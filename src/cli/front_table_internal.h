@@ -1,5 +1,5 @@
-/* The inside of printing fronts, shared by front_table.c (the rows), front_goal.c (fronts that are computed now) and
- * front_budgets.c (which of the fronts of a run's budgets). */
+/* The inside of printing fronts, shared by front_table.c (which front), front_rows.c (its rows), front_goal.c (fronts that are
+ * computed now) and front_budgets.c (which of the fronts of a run's budgets). */
 #ifndef DSE_CLI_FRONT_TABLE_INTERNAL_H
 #define DSE_CLI_FRONT_TABLE_INTERNAL_H
 
@@ -39,6 +39,7 @@ struct front_rows {
 bool front_print_rows(struct printing *p, const struct front_rows *rows);
 /* Columns of the goal must exist: SQLite would take an unknown "name" for a string. */
 bool front_check_goal(struct printing *p);
+bool front_check_names(const struct printing *p);
 /* The points of model m among ids, as "(1, 2, 3)". */
 void front_list_points(const uint64_t *ids, size_t n, size_t m, struct text *list);
 

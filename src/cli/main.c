@@ -65,13 +65,13 @@ static int print_help(void)
                             DSE_VERSION);
     print_paragraphs(title);
     free(title);
-    for (size_t i = 0; i < n_commands; i++) {
-        if (commands[i]->hidden) continue;
-        char *name = xasprintf("  %s", commands[i]->name);
-        print_beside(name, 14, commands[i]->summary);
+    for (size_t i = 0; i < all_commands.n; i++) {
+        if (all_commands.list[i]->hidden) continue;
+        char *name = xasprintf("  %s", all_commands.list[i]->name);
+        print_beside(name, 14, all_commands.list[i]->summary);
         free(name);
     }
-    printf("\nStart with:\n%s", commands_start);
+    printf("\nStart with:\n%s", all_commands.start);
     print_paragraphs(
         "\n"
         "dse --plugin FILE COMMAND ... adds the models of a plug-in or of a TOML file. $DSE_PLUGINS names several such files.\n"
@@ -240,7 +240,7 @@ static bool take_first_options(struct invocation *in, int *argc, char ***argv)
 
 static int dispatch(int argc, char **argv, struct diags *diags)
 {
-    struct invocation in = {.diags = diags};
+    struct invocation in = {.all = &all_commands, .diags = diags};
     if (!take_first_options(&in, &argc, &argv)) return 2;
     if (argc < 2) return usage_error(&in, "a command is needed");
     const char *name = argv[1];
@@ -251,7 +251,7 @@ static int dispatch(int argc, char **argv, struct diags *diags)
         version_print(verbose);
         return 0;
     }
-    const struct command *c = command_find(name);
+    const struct command *c = command_find(&all_commands, name);
     return c ? run_command(c, &in, argc - 1, argv + 1) : no_such_command(name, diags);
 }
 

@@ -3,9 +3,28 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct option_row option_row_help = {'h', "help", NULL, "print this", NULL};
+
+const struct command *command_find(const struct commands *all, const char *name)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (strcmp(name, all->list[i]->name) == 0) return all->list[i];
+    return NULL;
+}
+
+char *option_help(const struct option_row *o)
+{
+    char *words = o->words ? text_join(o->words(), ",") : xstrdup("");
+    const char *gap = o->words ? strstr(o->help, "%s") : NULL;
+    char *help = xasprintf("%.*s%s%s", gap ? (int)(gap - o->help) : INT_MAX, o->help, words, gap ? gap + 2 : "");
+    free(words);
+    return help;
+}
 
 int usage_error(const struct invocation *in, const char *fmt, ...)
 {

@@ -23,8 +23,18 @@ struct option_value {
     const char *argument; /* NULL for a flag, and where it was left out */
 };
 
+/* All commands, in the order of `dse --help`. */
+struct commands {
+    const struct command *const *list;
+    size_t n;
+    const char *start; /* which ones to start with: examples */
+};
+/* The command of that name, or NULL. */
+const struct command *command_find(const struct commands *all, const char *name);
+
 /* What a command is called with. */
 struct invocation {
+    const struct commands *all;
     const struct command *command;
     struct option_value *options;
     size_t n_options;
@@ -53,6 +63,11 @@ const char **option_all(const struct invocation *in, const char *name, size_t *r
 bool option_has(const struct invocation *in, const char *name);
 /* A whole number from min to max, or `otherwise` when the option was not given. Adds an error when it is anything else. */
 long long option_integer(const struct invocation *in, const char *name, long long min, long long max, long long otherwise);
+
+/* The help of an option, with the words that it takes. The caller frees it. */
+char *option_help(const struct option_row *o);
+/* Every command's --help. */
+extern const struct option_row option_row_help;
 
 /* A usage error: what is wrong, then where to read on. Always returns 2. */
 int usage_error(const struct invocation *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -12,15 +12,8 @@ bool bind_scalar(const struct binding *b, const struct field *f, const struct to
  * g->values. */
 bool bind_values(const struct binding *b, const struct field *f, const struct toml_doc *doc, const struct toml_node *node,
                  struct given *g, struct diags *diags);
-/* Read the table of a range. */
-bool bind_range(const struct field *f, const struct toml_doc *doc, const struct toml_node *node, struct given *g,
-                struct diags *diags);
 
 /* Is s a bare word, which stands for a name on a command line? */
 bool bind_is_bare_word(const char *s);
-
-/* An error at a node of the document. Always false. */
-bool bind_error(const struct toml_doc *doc, const struct toml_node *node, const struct field *f, struct diags *diags,
-                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

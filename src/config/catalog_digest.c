@@ -1,4 +1,5 @@
 /* A hash of all that the numbers of a data directory rest on. */
+#include "base/file.h"
 #include "config/catalog.h"
 
 #include "base/text.h"

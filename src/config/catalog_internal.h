@@ -1,4 +1,9 @@
-/* The inside of the catalog, shared by catalog.c (TOML) and catalog_csv.c. */
+/* The inside of the catalog, shared by catalog.c (TOML) and catalog_csv.c.
+ *
+ * Files that call each other: catalog, catalog_costs, catalog_csv, catalog_kinds, catalog_quality, catalog_tasks, catalog_toml,
+ * catalog_write: an entry's kind names who reads and writes it, and readers and writers ask the catalog for other entries, and
+ * for the kinds of entries within an entry.
+ */
 #ifndef DSE_CONFIG_CATALOG_INTERNAL_H
 #define DSE_CONFIG_CATALOG_INTERNAL_H
 

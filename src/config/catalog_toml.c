@@ -1,4 +1,5 @@
 /* Entries in TOML: a table each, in the files that ship and in the user's. */
+#include "base/file.h"
 #include "config/catalog_internal.h"
 
 #include "base/limits.h"

@@ -1,4 +1,5 @@
 /* Entries as TOML, to start one's own from. */
+#include "base/file.h"
 #include "config/catalog_internal.h"
 
 #include "config/catalog_kinds.h"

@@ -1,5 +1,6 @@
 #include "config/csv_table.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 

@@ -88,6 +88,15 @@ static const struct module *module_of(const char *name, const char **ret_rest)
     return NULL;
 }
 
+bool llm_is_beside(const char *name)
+{
+    static const char *const words[] = {"visual", "vision", "audio", "mm_projector", "multi_modal_projector",
+                                        "mtp.",   "nextn",  NULL};
+    for (size_t i = 0; words[i]; i++)
+        if (strstr(name, words[i])) return true;
+    return false;
+}
+
 int llm_class_of_tensor(const char *name)
 {
     const char *rest;

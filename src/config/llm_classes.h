@@ -17,5 +17,7 @@ int llm_class_of_tensor(const char *name);
  * left unquantised. False: a part of some class is, so its bits are not right for all of it. */
 bool llm_fill_classes(const struct json_t *quantization, const struct json_t *targets, const char *method,
                       const struct llm_format *format, struct llm_filled *ret);
+/* Is a tensor or module no part of the text model, by its name: vision, sound, layers that draft? */
+bool llm_is_beside(const char *name);
 
 #endif

@@ -66,8 +66,8 @@ bool llm_import(const char *path, const char *weights, bool approximate, struct 
 {
     struct llm_config c;
     char *source = NULL;
-    bool ok = config_open(&c, path, approximate, &source, said, diags) && read_weights(&c, weights) && config_shape(&c, ret) &&
-              check_ranges(&c, ret);
+    bool ok = config_open(&c, path, approximate, &source, said, diags) && config_check_kind(&c) && read_weights(&c, weights) &&
+              config_shape(&c, ret) && check_ranges(&c, ret);
     if (ok) catalog_own_kinds(ret);
     const char *fault = ok ? dse_llm_resolve(ret) : NULL;
     if (fault) ok = config_error(&c, "model_type", "the numbers do not fit together: %s", fault);

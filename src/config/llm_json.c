@@ -1,6 +1,7 @@
 /* Parsing is Jansson's, which keeps no places of values: those are found again in the text, where an error needs one. */
 #include "config/llm_json.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 

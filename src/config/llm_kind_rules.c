@@ -393,3 +393,12 @@ void llm_fill_falcon_h1(struct llm_config *c, struct dse_llm *m)
     const struct llm_variant both = {"attention-mamba", DSE_FULL, DSE_MAMBA2, m->shape};
     if (c->ok) llm_make_kinds(c, m, &both, of);
 }
+
+/* Convolutions have biases, projections none. */
+void llm_take_state_biases(struct llm_config *c, const char *convolution, const char *projections)
+{
+    if (!config_flag(c, convolution, true))
+        config_cannot(c, convolution, NULL, "%s: dse counts every convolution with a bias", convolution);
+    if (config_flag(c, projections, false))
+        config_cannot(c, projections, NULL, "%s: biases of projections are not counted", projections);
+}

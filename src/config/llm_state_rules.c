@@ -57,15 +57,6 @@ void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m)
         config_whole_if(c, config_has(c, "mtp_num_hidden_layers") ? "mtp_num_hidden_layers" : "num_nextn_predict_layers");
 }
 
-/* Convolutions have biases, projections none. */
-void llm_take_state_biases(struct llm_config *c, const char *convolution, const char *projections)
-{
-    if (!config_flag(c, convolution, true))
-        config_cannot(c, convolution, NULL, "%s: dse counts every convolution with a bias", convolution);
-    if (config_flag(c, projections, false))
-        config_cannot(c, projections, NULL, "%s: biases of projections are not counted", projections);
-}
-
 void llm_fill_jamba(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);

@@ -60,13 +60,6 @@ static bool is_scale(const char *name)
     return has_word(name, words);
 }
 
-bool llm_is_beside(const char *name)
-{
-    static const char *const words[] = {"visual", "vision", "audio", "mm_projector", "multi_modal_projector",
-                                        "mtp.",   "nextn",  NULL};
-    return has_word(name, words);
-}
-
 long llm_layer_of_tensor(const char *name)
 {
     static const char *const words[] = {"layers.", "blk.", "h."};

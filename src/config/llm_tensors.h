@@ -9,9 +9,6 @@
  * of weights than the configuration says (with --approximate a note). */
 bool llm_fill_from_tensors(struct llm_config *c, struct dse_llm *llm, struct text *ret);
 
-/* Is a tensor or module no part of the text model, by its name: vision, sound, layers that draft? */
-bool llm_is_beside(const char *name);
-
 /* The layer of a tensor, by its name: "model.layers.3.mlp", "blk.3.ffn_up": 3; -1: of no layer. */
 long llm_layer_of_tensor(const char *name);
 

@@ -1,5 +1,6 @@
 #include "config/request_log.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 

@@ -14,15 +14,11 @@ struct reading {
     bool model_missing; /* a name in `models` is unknown, and unknown parameters may be those of that model */
 };
 
-/* The model that a node names; NULL with an error. */
-const struct model *sweep_find_model(struct reading *r, const struct toml_node *node);
 /* Read the key `fidelity` of [sweep], whose models have been read, and the section [refine]. */
 bool sweep_read_fidelity(struct reading *r, const struct toml_node *sweep);
 bool sweep_read_refine(struct reading *r);
 /* Read [equal], after [params], and before bindings are finished. */
 bool sweep_read_equal(struct reading *r);
-/* Read [baseline]. */
-bool sweep_read_baseline(struct reading *r);
 /* Read [requests], after [params] and [baseline], which must not give what a mix of requests sets. */
 bool sweep_read_requests(struct reading *r);
 /* Read [constraints] and [derive]. */

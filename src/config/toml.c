@@ -1,5 +1,6 @@
 #include "config/toml.h"
 
+#include "base/file.h"
 #include "base/hint.h"
 #include "base/text.h"
 #include "base/xalloc.h"

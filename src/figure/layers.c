@@ -21,28 +21,6 @@ static void add_colour(struct text *t, uint32_t colour)
 
 /* gnuplot's filled point types, largest area first, and the characters that stand for them in a terminal. */
 static const int filled[SERIES_MARKERS] = {7, 5, 9, 13, 11, 15}, hollow[SERIES_MARKERS] = {6, 4, 8, 12, 10, 14};
-static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-char plot_letter(size_t place)
-{
-    return letters[place % (sizeof letters - 1)];
-}
-
-static void begin_element(struct plot *p)
-{
-    text_add(&p->command, p->command.n ? ", " : "plot ");
-}
-
-void plot_begin_data(struct plot *p, size_t offset)
-{
-    begin_element(p);
-    if (p->canvas->data_path) {
-        script_add_path(&p->command, p->canvas->data_path);
-        text_addf(&p->command, " binary skip=%zu", offset);
-    } else {
-        text_add(&p->command, "'-' binary");
-    }
-}
 
 static void add_records(struct plot *p, size_t n)
 {
@@ -148,18 +126,6 @@ static void add_dots(struct plot *p, const struct layer *l, const struct mark *m
         add_colour(&p->command, tint(p, colour));
     }
     add_positions(p, m, n);
-}
-
-void plot_add_image(struct plot *p, const unsigned char *rgba, int width, int height)
-{
-    plot_begin_data(p, p->data.n);
-    text_addf(&p->command, " array=(%d,%d)", width, height);
-    script_add_number(&p->command, " dx=", 1.0 / width);
-    script_add_number(&p->command, " dy=", 1.0 / height);
-    script_add_number(&p->command, " origin=(", 0.5 / width);
-    script_add_number(&p->command, ",", 0.5 / height);
-    text_add(&p->command, ") format='%uint8%uint8%uint8%uint8' using 1:2:3:4 with rgbalpha notitle");
-    text_add_bytes(&p->data, (const char *)rgba, (size_t)width * (size_t)height * 4);
 }
 
 static void add_raster(struct plot *p, const struct layer *l)
@@ -326,7 +292,7 @@ void plot_sample_point(const struct plot *p, const struct layer *l, size_t place
 void plot_add_entries(struct plot *p, const struct entries *e)
 {
     if (e->heading) {
-        begin_element(p);
+        plot_begin_element(p);
         text_add(&p->command, "keyentry with points pt \" \" title ");
         script_add_line(&p->command, e->heading);
     }
@@ -334,12 +300,12 @@ void plot_add_entries(struct plot *p, const struct entries *e)
         for (int end = 0; end < 2; end++) {
             const struct axis *z = &p->scene->z;
             char number[TEXT_NUMBER_MAX];
-            begin_element(p);
+            plot_begin_element(p);
             text_addf(&p->command, "keyentry with points pt \"%c\" title ", value_character(end));
             script_add_line(&p->command, text_short_number(number, axis_unscale(z->scale, end ? z->high : z->low)));
         }
     for (size_t i = 0; i < e->n; i++) {
-        begin_element(p);
+        plot_begin_element(p);
         text_addf(&p->command, "keyentry with points pt \"%c\" title ",
                   e->layer[i]->style == LAYER_TINT        ? '.'
                   : e->layer[i]->style == LAYER_PUBLISHED ? 'o'

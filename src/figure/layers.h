@@ -17,6 +17,8 @@ struct plot {
     struct text command, data;
 };
 
+/* Begin the next element of the command. */
+void plot_begin_element(struct plot *p);
 /* Begin the next element of the plot command, which is drawn from the binary points from `offset` of the data on. Its options
  * follow. */
 void plot_begin_data(struct plot *p, size_t offset);

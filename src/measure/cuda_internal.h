@@ -1,4 +1,8 @@
-/* What the files of the CUDA device share. */
+/* What the files of the CUDA device share.
+ *
+ * Files that call each other: cuda_board, cuda_check, cuda_device, cuda_launch, cuda_work: cuda_device has the functions of a
+ * struct meter_device, and each of them asks it whether the driver has answered without an error.
+ */
 #ifndef DSE_MEASURE_CUDA_INTERNAL_H
 #define DSE_MEASURE_CUDA_INTERNAL_H
 

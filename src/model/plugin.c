@@ -1,5 +1,6 @@
 #include "model/plugin.h"
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/xalloc.h"

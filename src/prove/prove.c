@@ -1,4 +1,5 @@
 /* The list, and what needs other rooms: agreement of the fidelities, documentation. */
+#include "base/file.h"
 #include "prove/prove_internal.h"
 
 #include "agree/agree.h"

@@ -8,24 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const dse_quality_metric_names[] = {[DSE_Q_RETAINED_MASS] = "retained_mass",
-                                                [DSE_Q_ATTENTION_ERROR] = "attention_error",
-                                                [DSE_Q_CENTERS] = "centers",
-                                                [DSE_Q_LARGE] = "large",
-                                                [DSE_Q_ACTIVE] = "active",
-                                                [DSE_Q_UPDATES] = "updates",
-                                                [DSE_Q_HIT_RATIO] = "hit_ratio",
-                                                [DSE_Q_FALSE_NEGATIVE] = "false_negative",
-                                                [DSE_Q_FALSE_POSITIVE] = "false_positive",
-                                                [DSE_Q_TOP1] = "top1",
-                                                [DSE_Q_TOP1_PLUS_TOP2] = "top1_plus_top2",
-                                                [DSE_Q_RECOMPUTED] = "recomputed",
-                                                [DSE_Q_READ_SHARE] = "read_share",
-                                                NULL};
-const char *const dse_quality_stat_names[] = {"mean", "se", "sd", "p10", "p50", "p90", NULL};
-const char *const dse_quality_scale_names[] = {"plain", "log", "logit", NULL};
-const char *const dse_quality_curve_names[] = {"line", "cubic", NULL};
-
 /* Between what settings values can be taken. */
 enum between { NEVER, LINES, LOGARITHMS };
 static const enum between between_settings[DSE_SETTINGS] = {
@@ -358,46 +340,6 @@ struct dse_quality *quality_new(const struct quality_from *from, struct row_faul
     return NULL;
 }
 
-static void free_sheet(struct sheet *sheet)
-{
-    for (size_t i = 0; i < sheet->n; i++) {
-        struct curve *c = &sheet->curves[i];
-        for (size_t k = 0; k < SCALES; k++) free(c->along[k]);
-        free(c->ratio);
-        free(c->value);
-        free(c->y);
-        free(c->slope);
-    }
-    free(sheet->curves);
-}
-
-void quality_free(struct dse_quality *q)
-{
-    if (!q) return;
-    for (size_t i = 0; i < q->n; i++) {
-        struct dse_quality_surface *s = &q->surfaces[i];
-        for (size_t k = 0; k < s->n; k++) free_sheet(&s->sheets[k]);
-        for (size_t k = 0; k < s->n_axes; k++) {
-            free(s->axes[k].value);
-            free(s->axes[k].at);
-        }
-        for (size_t k = 0; k < DSE_SETTINGS; k++) free(s->unlike[k]);
-        free(s->no_context);
-        free(s->no_ratio);
-        free(s->no_mix);
-        free(s->sheets);
-        free(s->grid);
-        free(s->method);
-    }
-    free(q->surfaces);
-    free(q->no_method);
-    quality_later_free(q->later);
-    measured_free(q->measured);
-    free(q->name);
-    free(q->source);
-    free(q);
-}
-
 /* ---- what there is ------------------------------------------------------------------------------------------------------- */
 
 const struct dse_measured *quality_measured(const struct dse_quality *q)
@@ -436,18 +378,6 @@ void dse_surface_contexts(const struct dse_quality_surface *s, double *ret_min, 
             *ret_min = fmin(*ret_min, c->context);
             *ret_max = fmax(*ret_max, c->context);
             if (!c->extended) *ret_measured = fmax(*ret_measured, c->context);
-        }
-}
-
-void dse_surface_ratios(const struct dse_quality_surface *s, double *ret_min, double *ret_max)
-{
-    *ret_min = 1;
-    *ret_max = 0;
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < s->sheets[i].n; k++) {
-            const struct curve *c = &s->sheets[i].curves[k];
-            *ret_min = fmin(*ret_min, c->ratio[0]);
-            *ret_max = fmax(*ret_max, c->ratio[c->n - 1]);
         }
 }
 

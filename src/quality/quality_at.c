@@ -5,6 +5,24 @@
 #include <math.h>
 #include <string.h>
 
+const char *const dse_quality_metric_names[] = {[DSE_Q_RETAINED_MASS] = "retained_mass",
+                                                [DSE_Q_ATTENTION_ERROR] = "attention_error",
+                                                [DSE_Q_CENTERS] = "centers",
+                                                [DSE_Q_LARGE] = "large",
+                                                [DSE_Q_ACTIVE] = "active",
+                                                [DSE_Q_UPDATES] = "updates",
+                                                [DSE_Q_HIT_RATIO] = "hit_ratio",
+                                                [DSE_Q_FALSE_NEGATIVE] = "false_negative",
+                                                [DSE_Q_FALSE_POSITIVE] = "false_positive",
+                                                [DSE_Q_TOP1] = "top1",
+                                                [DSE_Q_TOP1_PLUS_TOP2] = "top1_plus_top2",
+                                                [DSE_Q_RECOMPUTED] = "recomputed",
+                                                [DSE_Q_READ_SHARE] = "read_share",
+                                                NULL};
+const char *const dse_quality_stat_names[] = {"mean", "se", "sd", "p10", "p50", "p90", NULL};
+const char *const dse_quality_scale_names[] = {"plain", "log", "logit", NULL};
+const char *const dse_quality_curve_names[] = {"line", "cubic", NULL};
+
 /* ---- scales and curves --------------------------------------------------------------------------------------------------- */
 
 double quality_at_one(enum dse_quality_metric m, enum dse_quality_stat stat)
@@ -264,4 +282,16 @@ bool dse_quality_at(const struct dse_quality_place *p, enum dse_quality_metric m
     for (int i = 0; i < DSE_QUALITY_STATS; i++) ret->stat[i] = dse_quality_stat(p, m, (enum dse_quality_stat)i);
     ret->extended = p->extended;
     return true;
+}
+
+void dse_surface_ratios(const struct dse_quality_surface *s, double *ret_min, double *ret_max)
+{
+    *ret_min = 1;
+    *ret_max = 0;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->sheets[i].n; k++) {
+            const struct curve *c = &s->sheets[i].curves[k];
+            *ret_min = fmin(*ret_min, c->ratio[0]);
+            *ret_max = fmax(*ret_max, c->ratio[c->n - 1]);
+        }
 }

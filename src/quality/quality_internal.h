@@ -62,7 +62,6 @@ struct dse_quality {
 };
 /* The entry with all that it has: itself, or what it was read to be. Every function that looks into an entry begins with it. */
 const struct dse_quality *quality_whole(const struct dse_quality *q);
-void quality_later_free(struct quality_later *l);
 
 /* A row in the order of surfaces. */
 struct placed {

@@ -1,5 +1,5 @@
-/* Entries that are read when something of them is asked for the first time: the files that ship have tens of thousands of rows, and
- * most commands ask nothing of them. */
+/* The life of an entry. Some are read when something of them is asked for the first time: the files that ship have tens of
+ * thousands of rows, and most commands ask nothing of them. */
 #include "quality/quality_internal.h"
 
 #include "base/text.h"
@@ -59,11 +59,51 @@ const struct dse_quality *quality_whole(const struct dse_quality *q)
     return whole;
 }
 
-void quality_later_free(struct quality_later *l)
+static void free_sheet(struct sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->n; i++) {
+        struct curve *c = &sheet->curves[i];
+        for (size_t k = 0; k < SCALES; k++) free(c->along[k]);
+        free(c->ratio);
+        free(c->value);
+        free(c->y);
+        free(c->slope);
+    }
+    free(sheet->curves);
+}
+
+static void free_later(struct quality_later *l)
 {
     if (!l) return;
     quality_free(atomic_load(&l->whole));
     pthread_mutex_destroy(&l->lock);
     free(l->user);
     free(l);
+}
+
+void quality_free(struct dse_quality *q)
+{
+    if (!q) return;
+    for (size_t i = 0; i < q->n; i++) {
+        struct dse_quality_surface *s = &q->surfaces[i];
+        for (size_t k = 0; k < s->n; k++) free_sheet(&s->sheets[k]);
+        for (size_t k = 0; k < s->n_axes; k++) {
+            free(s->axes[k].value);
+            free(s->axes[k].at);
+        }
+        for (size_t k = 0; k < DSE_SETTINGS; k++) free(s->unlike[k]);
+        free(s->no_context);
+        free(s->no_ratio);
+        free(s->no_mix);
+        free(s->sheets);
+        free(s->grid);
+        free(s->method);
+    }
+    free(q->surfaces);
+    free(q->no_method);
+    free_later(q->later);
+    measured_free(q->measured);
+    free(q->name);
+    free(q->source);
+    free(q);
 }

@@ -1,4 +1,8 @@
-/* Internal to src/search: the parts of the check of a certificate. */
+/* Internal to src/search: the parts of the check of a certificate.
+ *
+ * Files that call each other: check_boxes, check_front, check_read, check_rows: check_front is the check from its beginning to its
+ * end, and the parts count and stop by the checking that it has begun.
+ */
 #ifndef DSE_SEARCH_CHECK_INTERNAL_H
 #define DSE_SEARCH_CHECK_INTERNAL_H
 

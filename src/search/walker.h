@@ -1,4 +1,8 @@
-/* Internal to src/search: one thread that searches boxes of lattices, several at a time (walk.h). */
+/* Internal to src/search: one thread that searches boxes of lattices, several at a time (walk.h).
+ *
+ * Files that call each other: walk, walker: a walk stops where it needs bounds and tells its walker of which boxes, and the walker
+ * steps its walks.
+ */
 #ifndef DSE_SEARCH_WALKER_H
 #define DSE_SEARCH_WALKER_H
 

@@ -139,3 +139,11 @@ bool dram_lad_next(struct dram_lad *l, struct dram_request *ret)
         if (!next_group(l)) return false;
     }
 }
+
+uint64_t dram_splitmix(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}

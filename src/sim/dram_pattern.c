@@ -235,14 +235,6 @@ static bool read_pattern(struct parser *r)
 
 /* ---- giving -------------------------------------------------------------------------------------------------------------- */
 
-uint64_t dram_splitmix(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 /* Is the next request a write? At random for random ones, evenly spread for others. */
 static bool next_is_write(struct dram_pattern *p)
 {

@@ -24,9 +24,6 @@ struct sim_calls {
     struct sim_call *list;
     uint32_t n, capacity;
 };
-void sim_calls_add(struct dse_sim *sim, struct sim_calls *calls, uint32_t actor, uint32_t arg);
-/* Call them all, as events of now, in order; none is left. */
-void sim_calls_now(struct dse_sim *sim, struct sim_calls *calls);
 
 /* A stage's port at a FIFO, in the FIFO's list. */
 struct sim_port {
@@ -70,8 +67,6 @@ struct dse_stage {
     uint64_t served;
     struct dse_stage *next; /* of the run */
 };
-/* Have the stage look at its FIFOs, as an event of now. */
-void stage_kick(struct dse_stage *s);
 /* The oldest item of a stage that has one. */
 static inline struct stage_item *stage_head(const struct dse_stage *s)
 {

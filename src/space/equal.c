@@ -38,7 +38,7 @@ const char *space_refuses(const struct space *sp, const struct field *f, const s
     const char *reason = NULL;
     bool same = true, own_has_it = true;
     for (size_t k = 0; k < TRIED && same; k++) {
-        const uint64_t at = spread(space_count(sp), k);
+        const uint64_t at = spread(sp->count, k);
         const char *here = reason_with(sp, at, f, &follows, entry, params);
         same = here && (!reason || strcmp(here, reason) == 0);
         reason = here;

@@ -86,3 +86,60 @@ void *space_start(const struct binding *b)
     }
     return params;
 }
+
+void space_digits(const struct space *sp, uint64_t index, uint64_t *digits)
+{
+    for (size_t i = sp->n_axes; i-- > 0;) {
+        digits[i] = index % sp->axes[i].n;
+        index /= sp->axes[i].n;
+    }
+}
+
+static void set_axis(const struct axis *a, uint64_t digit, void *params)
+{
+    field_set(a->field, params, a->values[digit]);
+    if (a->follows.n) follow_list_apply(&a->follows, a->values[digit].ref, params);
+}
+
+void space_start_of_digits(const struct space *sp, const uint64_t *digits, void *params)
+{
+    memcpy(params, sp->base, sp->model->desc->params_size);
+    for (size_t i = 0; i < sp->n_axes; i++) set_axis(&sp->axes[i], digits[i], params);
+}
+
+static void set_between(const struct axis *a, double share, void *params)
+{
+    const double from = a->values[0].f64, to = a->values[1].f64;
+    const double value = a->log ? from * exp(share * log(to / from)) : from + share * (to - from);
+    field_set(a->field, params, (struct value){.f64 = fmin(fmax(value, from), to)});
+}
+
+static void start_of_sample(const struct space *sp, uint64_t index, void *params)
+{
+    if (sampler_is_distinct(sp->sampler)) {
+        uint64_t digits[SPACE_AXES_MAX];
+        space_digits(sp, sampler_index(sp->sampler, index), digits);
+        space_start_of_digits(sp, digits, params);
+        return;
+    }
+    memcpy(params, sp->base, sp->model->desc->params_size);
+    for (size_t i = 0; i < sp->n_axes; i++) {
+        const struct axis *a = &sp->axes[i];
+        const double share = sampler_at(sp->sampler, index, i);
+        if (a->continuous)
+            set_between(a, share, params);
+        else
+            set_axis(a, (uint64_t)(share * (double)a->n), params);
+    }
+}
+
+void space_start_of(const struct space *sp, uint64_t index, void *params)
+{
+    uint64_t digits[SPACE_AXES_MAX];
+    if (sp->sampler) {
+        start_of_sample(sp, index, params);
+        return;
+    }
+    space_digits(sp, index, digits);
+    space_start_of_digits(sp, digits, params);
+}

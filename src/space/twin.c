@@ -28,6 +28,13 @@ static bool is_named_in(const struct named_expr *list, size_t n, const char *nam
     return false;
 }
 
+bool space_has_fronts_of(const struct space *sp, const char *axis)
+{
+    for (size_t i = 0; i < sp->sweep->n_per; i++)
+        if (strcmp(sp->sweep->per[i], axis) == 0) return true;
+    return false;
+}
+
 /* Do rows of the sweep depend on the axis besides the model: has it fronts of its own, or does an expression read it? */
 static bool is_read_by_sweep(const struct space *sp, const char *axis)
 {

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-SQLITE_EXTENSION_INIT1
+SQLITE_EXTENSION_INIT3
 
 __attribute__((visibility("default"))) int sqlite3_dse_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
 

@@ -31,22 +31,6 @@ void sql_models_release(struct sql_models *m)
     free(m);
 }
 
-char *sql_error(struct diags *diags)
-{
-    struct text t;
-    text_init(&t);
-    for (size_t i = 0; i < diags->n; i++) {
-        const struct diag *g = &diags->list[i];
-        if (g->severity != DIAG_ERROR) continue;
-        text_addf(&t, "%s%s%s%s", t.n ? "; " : "", g->file ? g->file : "", g->file ? ": " : "", g->message);
-        if (g->hint) text_addf(&t, " (%s)", g->hint);
-    }
-    diags_release(diags);
-    char *ret = sqlite3_mprintf("%s", t.s);
-    text_release(&t);
-    return ret;
-}
-
 const struct catalog *sql_catalog(struct sql_models *m, char **ret_error)
 {
     if (m->catalog) return m->catalog;

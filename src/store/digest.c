@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char digest_sql[] = "CREATE TABLE IF NOT EXISTS main.digest(run INTEGER NOT NULL, of TEXT NOT NULL, hash INTEGER NOT NULL,"
-                          " PRIMARY KEY(run, of)) WITHOUT ROWID;";
-
 /* ---- values ------------------------------------------------------------------------------------------------------------------ */
 
 enum { WORD = 8 };

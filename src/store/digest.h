@@ -17,8 +17,6 @@
 #include "store/db.h"
 #include "store/store.h"
 
-extern const char digest_sql[]; /* creates the table */
-
 /* ---- rows that are written --------------------------------------------------------------------------------------------------- */
 
 /* How rows of MODEL_all with these columns are digested. */

@@ -8,6 +8,16 @@
 
 #include <stdlib.h>
 
+void store_bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell cell)
+{
+    if (type == DSE_TYPE_F64)
+        sqlite3_bind_double(stmt, i, cell.f64); /* NaN becomes NULL */
+    else if (type != DSE_TYPE_I64)
+        sqlite3_bind_text(stmt, i, cell.text, -1, SQLITE_STATIC);
+    else if (cell.i64 != INT64_MIN)
+        sqlite3_bind_int64(stmt, i, cell.i64);
+}
+
 bool points_prepare(const struct store *st, struct store_model *model, const char *names, struct diags *diags)
 {
     struct text marks;
@@ -41,6 +51,12 @@ bool store_check_inserted(const struct store *st, const struct store_model *mode
                          "took %llu of %llu rows of %s: something in it, which dse did not put there, keeps rows out (a "
                          "trigger?)",
                          (unsigned long long)there, (unsigned long long)n, model->name);
+}
+
+bool store_end(struct store *st, bool ok, struct diags *diags)
+{
+    ok = ok && digest_update(&st->db, st->run, diags);
+    return db_end(&st->db, ok, diags);
 }
 
 bool store_end_rows(struct store *st, struct store_model *model, uint64_t hash, bool ok, struct diags *diags)

@@ -40,6 +40,10 @@ static const char common_sql[] =
     "CREATE TABLE IF NOT EXISTS block(run INTEGER NOT NULL, model TEXT NOT NULL, \"first\" INTEGER NOT NULL,"
     " \"last\" INTEGER NOT NULL, PRIMARY KEY(run, model, \"first\")) WITHOUT ROWID;";
 
+static const char digest_sql[] =
+    "CREATE TABLE IF NOT EXISTS main.digest(run INTEGER NOT NULL, of TEXT NOT NULL, hash INTEGER NOT NULL,"
+    " PRIMARY KEY(run, of)) WITHOUT ROWID;";
+
 const char *const schema_run_tables[] = {"run",
                                          "front",
                                          "budget_front",

@@ -111,16 +111,6 @@ static bool insert_run(struct store *st, const struct run_info *info, const stru
     return ok;
 }
 
-void store_bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell cell)
-{
-    if (type == DSE_TYPE_F64)
-        sqlite3_bind_double(stmt, i, cell.f64); /* NaN becomes NULL */
-    else if (type != DSE_TYPE_I64)
-        sqlite3_bind_text(stmt, i, cell.text, -1, SQLITE_STATIC);
-    else if (cell.i64 != INT64_MIN)
-        sqlite3_bind_int64(stmt, i, cell.i64);
-}
-
 static bool insert_fixed(struct store *st, const struct store_table *t, int64_t first_id, struct diags *diags)
 {
     struct text names, marks;
@@ -169,12 +159,6 @@ static bool begin_run(struct store *st, const struct run_info *info, const struc
 }
 
 /* ---- digests --------------------------------------------------------------------------------------------------------------- */
-
-bool store_end(struct store *st, bool ok, struct diags *diags)
-{
-    ok = ok && digest_update(&st->db, st->run, diags);
-    return db_end(&st->db, ok, diags);
-}
 
 /* What this dse found of the run gets the digests that it has not, because an older dse wrote it, or nothing is there yet. */
 static bool complete_digests(const struct store *st, const struct store_table *tables, size_t n, struct diags *diags)

@@ -1,4 +1,4 @@
-/* The inside of a sweep, shared by sweep.c, events.c and refine.c. */
+/* The inside of a sweep, shared by the ways to run one. */
 #ifndef DSE_SWEEP_SWEEP_INTERNAL_H
 #define DSE_SWEEP_SWEEP_INTERNAL_H
 
@@ -43,6 +43,8 @@ bool sweep_run_ranges(struct job *job, size_t m, const struct range *ranges, siz
  * frees it. (entries.c) */
 char *sweep_entries(const struct sweep_file *s, struct space *const *spaces);
 
+/* Points [first, end) of a space that belong to this shard: contiguous, of equal size within one. */
+struct range sweep_shard(uint64_t count, uint64_t shard, uint64_t shards);
 double sweep_now(void);
 bool sweep_interrupted(const struct job *job);
 /* Begin a phase of `planned` points, of which `done` have been evaluated before. */

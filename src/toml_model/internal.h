@@ -1,7 +1,12 @@
 /* Internal to src/toml_model: a model as it is read and compiled.
  *
  * A variant of a model (events.c) is a struct toml_model, too: the same equations compiled once more, with some of them as inputs.
- * What is made of a model's graph (plan.c) and run (point.c) is made and run of a variant alike. */
+ * What is made of a model's graph (plan.c) and run (point.c) is made and run of a variant alike.
+ *
+ * Files that call each other: autos, box, built_in, closed, compile, compile_at, compile_calls, compile_loops, compile_solve,
+ * constants, events, formulas, include, many, many_boxes, plan, point, slopes, tables, toml_model, walk: an equation is compiled
+ * where another one asks for it, and the tables of a struct dse_model point to functions that run what was compiled.
+ */
 #ifndef DSE_TOML_MODEL_INTERNAL_H
 #define DSE_TOML_MODEL_INTERNAL_H
 

@@ -95,13 +95,6 @@ bool dse_formats_uniform(const struct dse_formats *f)
     return !any;
 }
 
-struct dse_held dse_llm_held(const struct dse_llm *llm, enum dse_weight_class class)
-{
-    enum { USUAL_BITS = 16 };
-    const struct dse_class_bits *f = &llm->formats;
-    return (struct dse_held){f->bits[class] > 0 ? f->bits[class] : USUAL_BITS, f->scale_bits[class] > 0 ? f->scale_bits[class] : 0};
-}
-
 struct dse_held dse_workload_held(const struct dse_workload *w, const struct dse_llm *llm, enum dse_weight_class class)
 {
     const struct dse_formats *f = w->format;

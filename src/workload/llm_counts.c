@@ -441,3 +441,10 @@ int64_t dse_llm_macs(const struct dse_llm *llm, int64_t context, enum dse_latent
     }
     return macs;
 }
+
+struct dse_held dse_llm_held(const struct dse_llm *llm, enum dse_weight_class class)
+{
+    enum { USUAL_BITS = 16 };
+    const struct dse_class_bits *f = &llm->formats;
+    return (struct dse_held){f->bits[class] > 0 ? f->bits[class] : USUAL_BITS, f->scale_bits[class] > 0 ? f->scale_bits[class] : 0};
+}

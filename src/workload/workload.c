@@ -138,22 +138,6 @@ int64_t dse_workload_chips(const struct dse_workload *w)
     return dse_degree(w->tensor_parallel) * dse_degree(w->pipeline_parallel) * dse_degree(w->data_parallel);
 }
 
-/* Sequences of a group of chips. */
-static int64_t sequences_of_group(const struct dse_workload *w)
-{
-    return (int64_t)dse_ceil_div((uint64_t)w->batch, (uint64_t)dse_degree(w->data_parallel));
-}
-
-int64_t dse_workload_passes(const struct dse_workload *w)
-{
-    return dse_min_i64(dse_degree(w->pipeline_parallel), sequences_of_group(w));
-}
-
-int64_t dse_workload_sequences(const struct dse_workload *w)
-{
-    return (int64_t)dse_ceil_div((uint64_t)sequences_of_group(w), (uint64_t)dse_workload_passes(w));
-}
-
 /* ---- checks --------------------------------------------------------------------------------------------------------------- */
 
 /* Heads can be shared evenly, and keys and values too, or copied. */

@@ -12,6 +12,7 @@
 #define DSE_TESTS_ROWS_H
 
 #include "base/diag.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 

@@ -2,6 +2,7 @@
 #include "scratch.h"
 #include "search_bed.h"
 
+#include "base/file.h"
 #include "search/check_front.h"
 #include "search/cover.h"
 #include "sweep/certified.h"

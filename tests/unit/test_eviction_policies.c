@@ -3,6 +3,7 @@
 #include "attention/eviction_cache.h"
 #include "attention/generator.h"
 #include "attention/measure.h"
+#include "base/file.h"
 
 #include "dse_config.h"
 

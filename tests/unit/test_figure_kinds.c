@@ -1,6 +1,7 @@
 /* Kinds of figures beside points and lines: bars, maps, charts, parallel coordinates; published points, bands, notes. */
 #include "figure_fixture.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "dse_config.h"

@@ -1,4 +1,5 @@
 /* Texts in figures: whatever stands in one, in every place that takes one, is drawn as it is. */
+#include "base/file.h"
 #include "figure_fixture.h"
 
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* Figures drawn by gnuplot, and what happens when it is not there, fails, or is fed with traps. */
 #include "figure_fixture.h"
 
+#include "base/file.h"
 #include "figure/gnuplot.h"
 #include "figure/picture.h"
 #include "figure/script.h"

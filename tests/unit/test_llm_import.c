@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "config/llm_import.h"
 #include "dse_config.h"

@@ -1,4 +1,5 @@
 /* sweep/sweep.h: event level for every point, and for the front and its neighbours alone. */
+#include "base/file.h"
 #include "base/text.h"
 #include "sweep_bed.h"
 

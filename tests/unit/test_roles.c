@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "dse_config.h"
 #include "expand_test.h"

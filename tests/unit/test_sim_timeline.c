@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "scratch.h"

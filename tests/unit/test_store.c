@@ -1,4 +1,5 @@
 /* The store: what is written comes back, runs go on where they stopped, views show the newest run. */
+#include "base/file.h"
 #include "store_fixture.h"
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------ */

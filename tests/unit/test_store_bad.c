@@ -1,4 +1,5 @@
 /* Files that are no database, that cannot be written, that others hold; a full disk. Nothing existing is ever harmed. */
+#include "base/file.h"
 #include "store_fixture.h"
 
 #include <fcntl.h>

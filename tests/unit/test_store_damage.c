@@ -1,4 +1,5 @@
 /* Databases that were damaged: whoever reads one gives all of the right answer or refuses, never a part of it. */
+#include "base/file.h"
 #include "samples.h"
 #include "store_fixture.h"
 

@@ -1,4 +1,5 @@
 /* base/text.h */
+#include "base/file.h"
 #include "base/text.h"
 
 #include "base/diag.h"

@@ -4,6 +4,7 @@
 
 #include "scratch.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "complaints.h"
 #include "attention/trace_import.h"
