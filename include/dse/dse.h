@@ -13,7 +13,7 @@
  *                         (struct dse_output[]){{.name = "tokens_per_s", .numbers = speed}}, 1, problems);
  *
  * Names, units and values are those of `dse describe MODEL`, and numbers those of `dse eval`; `dse eval MODEL --points FILE.csv`
- * (src/cli/eval_points.c) is made of the functions below alone. The library reads files in
+ * (src/cli/eval_points.c) is made of the functions below, but for --catalog, which takes databases, too. The library reads files in
  * dse_open, dse_add_catalog, dse_add_plugin and dse_points_new alone; it writes none, prints nothing and never ends the
  * process, but when memory is out.
  *

@@ -11,7 +11,6 @@
 
 #include <dse/program.h>
 
-enum swiftkv_layout { SWIFTKV_LAYOUT_CHANNEL, SWIFTKV_LAYOUT_INTERLEAVED }; /* kv_layout */
 
 /* What a phase needs of the run. */
 struct swiftkv_run {

@@ -170,7 +170,7 @@ static bool next_stream(void *object, uint64_t index, struct dse_feed_stream *re
     if ((int64_t)index / streams >= e->jobs) return false;
     *ret = (struct dse_feed_stream){.bytes = bytes_of_rows(h, stream_rows(h, stream)), .label = "keys, values"};
     ret->address = e->base + first_piece(e, index) * (uint64_t)h->run->dram->timing.interleave_bytes;
-    if ((int)h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
+    if (h->p->apart != 0) {
         ret->access_bytes = (uint64_t)h->run->dram->timing.interleave_bytes;
         ret->place = place_of_piece;
     }
@@ -387,7 +387,7 @@ static void place_cache(struct engine *e, uint64_t window_bytes)
     uint64_t engines = (uint64_t)h->engines, own = turn,
              together = 1; /* bytes of a turn that are the engine's; engines in a turn */
     e->homes = window_bytes <= streams * home ? streams : dse_ceil_div(window_bytes, home) + 1;
-    if ((int)h->p->kv_layout == SWIFTKV_LAYOUT_CHANNEL) {
+    if (h->p->apart != 0) {
         const uint64_t wide = dse_max_u64(channels / engines, 1);
         own = wide * side;
         together = channels / wide;

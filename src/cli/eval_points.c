@@ -1,8 +1,10 @@
-/* Nothing here knows the models but through include/dse/dse.h: dse is a user of its library. */
+/* Nothing here knows the models but through include/dse/dse.h: dse is a user of its library, but for catalogs of databases. */
 #include "cli/eval_points.h"
 
 #include "base/xalloc.h"
 #include "cli/points_file.h"
+#include "library/library.h"
+#include "store/run_catalog.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +65,7 @@ static bool open_points(struct run *r)
     size_t n;
     const char **files = option_all(r->in, "catalog", &n);
     r->dse = dse_open(NULL, r->problems);
-    for (size_t i = 0; r->dse && i < n; i++) dse_add_catalog(r->dse, files[i], r->problems);
+    for (size_t i = 0; r->dse && i < n; i++) catalog_add_any(r->dse->catalog, files[i], &r->problems->diags);
     free(files);
     if (r->dse) r->points = dse_points_new(r->dse, r->model, r->problems);
     if (r->points) set_all(r);

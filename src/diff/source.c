@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "config/budget.h"
+#include "store/run_catalog.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static struct catalog *open_catalog_of(const struct source *s, const struct diff
 {
     struct catalog *c = catalog_open(diags);
     bool ok = c != NULL;
-    for (size_t i = 0; ok && i < o->n_catalogs; i++) ok = catalog_add_file(c, o->catalogs[i], diags);
+    for (size_t i = 0; ok && i < o->n_catalogs; i++) ok = catalog_add_any(c, o->catalogs[i], diags);
     if (!ok) {
         catalog_free(c);
         return NULL;
