@@ -7,7 +7,7 @@
  *   eviction_policies.c), keys and values in few bits (kv_format.h), softmax in fixed ranges (softmax_range.h, softmax_partial.h)
  *   and in one pass (single_pass.h), sets that another program kept (kept_sets.h).
  * - Over many heads these are the rows of profiles (measure.h) and of quality surfaces (surface.h), also for heads that are made
- *   (made_surface.h; made_file.h), and for contexts beyond (extend_file.h).
+ *   (made_surface.h), and for contexts beyond (action_extend.c).
  * - `dse profile` (profile_kinds.h: a kind is a row) and `dse trace` (action.h: an action is a row) are the commands.
  */
 #ifndef DSE_ATTENTION_ATTENTION_H

@@ -5,14 +5,70 @@
 
 #include "attention/eviction_cache.h"
 #include "attention/eviction_format.h"
-#include "attention/eviction_pages.h"
 #include "attention/eviction_view.h"
+#include "attention/head.h"
 #include "base/xalloc.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- pages ---------------------------------------------------------------------------------------------------------------- */
+
+/* Bounds of the scores of pages, as Quest has them: of each page the smallest and the largest of every element of its keys. A key
+ * in the page has at most the score sum over elements of max(q low, q high) (times 1 / sqrt(d), which all share).
+ */
+
+struct eviction_pages {
+    const struct head *head;
+    size_t page, pages; /* positions of one; how many the head has */
+    double *low, *high; /* of element j and page i at [j * pages + i] */
+    double *bound;      /* of each page that has a position, after eviction_pages_bound */
+};
+
+static void eviction_pages_init(struct eviction_pages *p, const struct head *h, size_t page)
+{
+    *p = (struct eviction_pages){.head = h, .page = page, .pages = (h->n - 1) / page + 1};
+    p->low = xcalloc(p->pages * h->d, sizeof *p->low);
+    p->high = xcalloc(p->pages * h->d, sizeof *p->high);
+    p->bound = xcalloc(p->pages, sizeof *p->bound);
+}
+
+static void eviction_pages_release(struct eviction_pages *p)
+{
+    free(p->low);
+    free(p->high);
+    free(p->bound);
+}
+
+/* Let position t in; positions come in their order. */
+static void eviction_pages_enter(struct eviction_pages *p, size_t t)
+{
+    const float *k = p->head->k + t * p->head->d;
+    bool opens = t % p->page == 0;
+    for (size_t j = 0; j < p->head->d; j++) {
+        double *low = &p->low[j * p->pages + t / p->page], *high = &p->high[j * p->pages + t / p->page], x = (double)k[j];
+        *low = opens || x < *low ? x : *low;
+        *high = opens || x > *high ? x : *high;
+    }
+}
+
+/* Bounds of the pages of positions 0..t by the query of step t. */
+static void eviction_pages_bound(struct eviction_pages *p, size_t t)
+{
+    size_t n = t / p->page + 1;
+    const float *q = head_query(p->head, t);
+    double *restrict bound = p->bound;
+    memset(bound, 0, n * sizeof *bound);
+    for (size_t j = 0; j < p->head->d; j++) {
+        double x = (double)q[j];
+        const double *end = (x < 0 ? p->low : p->high) + j * p->pages; /* where x times the key is largest */
+        for (size_t i = 0; i < n; i++) bound[i] += x * end[i];
+    }
+}
+
+/* ---- runs ----------------------------------------------------------------------------------------------------------------- */
 
 struct lane {
     struct eviction_cache cache;

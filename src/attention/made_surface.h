@@ -1,5 +1,5 @@
 /* Quality of heads that a mixture makes (head_mixture.h), at contexts that nobody measured: what slopes beyond the measured
- * contexts are of (attention/extend_file.h).
+ * contexts are of (action_extend.c).
  *
  * A head is made once, as long as the longest context, with q of some steps before each context's end: the last 1024 steps or the
  * second half, if that is less. Methods that take a step by itself (windows, selection by the prompt's last steps, pages, formats
