@@ -126,7 +126,6 @@ void softmax_spread_init(struct softmax_spread *s)
 
 void softmax_spread_release(struct softmax_spread *s)
 {
-    free(s->vectors);
     free(s->bins);
     *s = (struct softmax_spread){0};
 }
@@ -141,138 +140,13 @@ static size_t bin_of(double x)
 bool softmax_spread_add(struct softmax_spread *s, const struct head *h, size_t first, struct diags *diags)
 {
     if (!check_steps(h, first, diags)) return false;
-    if (s->n + (h->n - first) > s->capacity) {
-        s->capacity = 2 * s->capacity + (h->n - first);
-        s->vectors = xrealloc(s->vectors, s->capacity, sizeof *s->vectors);
-    }
     double *x = xcalloc(h->n, sizeof *x);
     for (size_t t = first; t < h->n; t++) {
-        struct softmax_vector v = {.length = t + 1, .min = (double)INFINITY, .max = -(double)INFINITY};
         if (!head_query(h, t)) continue;
         head_scores(h, t, x);
-        for (size_t i = 0; i <= t; i++) {
-            v.min = x[i] < v.min ? x[i] : v.min;
-            v.max = x[i] > v.max ? x[i] : v.max;
-            s->bins[bin_of(x[i])]++;
-        }
+        for (size_t i = 0; i <= t; i++) s->bins[bin_of(x[i])]++;
         s->scores += t + 1;
-        s->vectors[s->n++] = v;
     }
     free(x);
-    return true;
-}
-
-double softmax_spread_quantile(const struct softmax_spread *s, double at)
-{
-    assert(at >= 0 && at <= 1);
-    double below = at * (double)s->scores, sum = 0;
-    if (s->scores == 0) return (double)NAN;
-    size_t last = 0;
-    for (size_t b = 0; b < BINS; b++) {
-        if (s->bins[b] == 0) continue;
-        last = b;
-        sum += (double)s->bins[b];
-        if (sum >= below) break;
-    }
-    return ((double)last + 0.5 - MIDDLE) / SOFTMAX_BINS_PER_UNIT;
-}
-
-static bool has_length(const struct softmax_vector *v, size_t shortest, size_t longest)
-{
-    return v->length >= shortest && v->length <= longest;
-}
-
-double softmax_spread_recomputed(const struct softmax_spread *s, const struct softmax_range *r, size_t shortest, size_t longest)
-{
-    size_t n = 0, outside = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct softmax_vector *v = &s->vectors[i];
-        if (!has_length(v, shortest, longest)) continue;
-        n++;
-        outside += is_outside(r, v->min) || is_outside(r, v->max);
-    }
-    return share((double)outside, n);
-}
-
-/* ---- the range for a wanted share ----------------------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_min_falling(const void *a, const void *b)
-{
-    double x = ((const struct softmax_vector *)a)->min, y = ((const struct softmax_vector *)b)->min;
-    return (x < y) - (x > y);
-}
-
-/* The open range reaches just beyond what it must hold. */
-static double beyond(double x)
-{
-    return nextafter(x, (double)INFINITY);
-}
-
-/* The range of one width around phi. Each vector is one number, how far it reaches from phi, and the range must hold the `keep`
- * nearest. */
-static struct softmax_range find_one_width(const struct softmax_vector *v, size_t n, size_t keep, bool symmetric, double phi)
-{
-    double *reach = xcalloc(n, sizeof *reach);
-    for (size_t i = 0; i < n; i++) reach[i] = symmetric ? fmax(v[i].max - phi, phi - v[i].min) : v[i].max - phi;
-    qsort(reach, n, sizeof *reach, by_value);
-    double width = beyond(reach[keep - 1]);
-    free(reach);
-    return (struct softmax_range){.phi = phi, .low = symmetric ? -width : -(double)INFINITY, .high = width};
-}
-
-/* Put x at the top of a heap of n, whose largest is at the top, and let it sink. */
-static void heap_replace_top(double *heap, size_t n, double x)
-{
-    size_t at = 0;
-    for (size_t child = 1; child < n; child = 2 * at + 1) {
-        if (child + 1 < n && heap[child + 1] > heap[child]) child++;
-        if (heap[child] <= x) break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = x;
-}
-
-/* The lower end is some vector's minimum; of the vectors above it the range takes the `keep` of the least maxima, and ends at the
- * greatest of these: the top of a heap that vectors enter as the lower end falls. v is sorted anew. */
-static struct softmax_range find_tightest(struct softmax_vector *v, size_t n, size_t keep, double phi)
-{
-    qsort(v, n, sizeof *v, by_min_falling);
-    double *heap = xcalloc(keep, sizeof *heap);
-    for (size_t i = 0; i < keep; i++) heap[i] = (double)INFINITY;
-    double low = -(double)INFINITY, high = (double)INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        if (v[i].max < heap[0]) heap_replace_top(heap, keep, v[i].max);
-        if (i + 1 < keep || heap[0] - v[i].min >= high - low) continue;
-        low = v[i].min;
-        high = heap[0];
-    }
-    free(heap);
-    return (struct softmax_range){.phi = phi, .low = -beyond(phi - low), .high = beyond(high - phi)};
-}
-
-bool softmax_range_find(const struct softmax_spread *s, enum softmax_side side, double phi, double recomputed, size_t shortest,
-                        size_t longest, struct softmax_range *ret, struct diags *diags)
-{
-    if (!(recomputed >= 0 && recomputed < 1))
-        return diags_input(diags, nowhere, NULL, "0 or more, below 1", "%g is no share of recomputed vectors", recomputed);
-    if (!isfinite(phi)) return diags_input(diags, nowhere, NULL, NULL, "phi %g is not a finite number", phi);
-    struct softmax_vector *v = xcalloc(s->n ? s->n : 1, sizeof *v);
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (has_length(&s->vectors[i], shortest, longest)) v[n++] = s->vectors[i];
-    if (n == 0) {
-        free(v);
-        return diags_input(diags, nowhere, NULL, NULL, "there is no vector of %zu to %zu scores", shortest, longest);
-    }
-    size_t leave = (size_t)floor(recomputed * (double)n), keep = n - leave; /* at least 1 */
-    *ret = side == SOFTMAX_TIGHTEST ? find_tightest(v, n, keep, phi) : find_one_width(v, n, keep, side == SOFTMAX_SYMMETRIC, phi);
-    free(v);
     return true;
 }

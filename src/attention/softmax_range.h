@@ -4,8 +4,7 @@
  *
  * Two ways to ask:
  * - softmax_range_count: one range, every score compared with it. Finished by softmax_range_finish.
- * - softmax_spread: the extremes of every vector and a histogram of the scores are kept; then any range, any length and any
- *   wanted share of recomputed vectors costs no further look at the scores.
+ * - softmax_spread: a histogram of the scores.
  *
  * Both take the time of the scores: n^2 d / 2 multiply-adds a head.
  */
@@ -52,14 +51,7 @@ void softmax_range_finish(struct softmax_range_result *r);
 
 /* ---- the spread of many vectors --------------------------------------------------------------------------------------------- */
 
-struct softmax_vector {
-    size_t length;
-    double min, max;
-};
-
 struct softmax_spread {
-    struct softmax_vector *vectors;
-    size_t n, capacity;
     uint64_t *bins; /* of scores, SOFTMAX_BINS_PER_UNIT in one unit; scores beyond the ends are in the last bins */
     uint64_t scores;
 };
@@ -69,22 +61,5 @@ void softmax_spread_init(struct softmax_spread *s);
 void softmax_spread_release(struct softmax_spread *s);
 /* Add the steps [first, n) of a head. False with an error, and nothing added, when there are none. */
 bool softmax_spread_add(struct softmax_spread *s, const struct head *h, size_t first, struct diags *diags);
-
-/* The score that `share` of all scores are at most (the middle of its bin); NaN without scores. 0 <= share <= 1. */
-double softmax_spread_quantile(const struct softmax_spread *s, double share);
-/* Share of the vectors of `shortest` to `longest` scores that are recomputed; NaN without vectors. */
-double softmax_spread_recomputed(const struct softmax_spread *s, const struct softmax_range *r, size_t shortest, size_t longest);
-
-enum softmax_side {
-    SOFTMAX_SYMMETRIC, /* -w < x - phi < w */
-    SOFTMAX_ABOVE,     /* x - phi < w: only overflow is guarded; low is -infinity */
-    SOFTMAX_TIGHTEST,  /* low < x - phi < high of the least high - low, wherever it lies */
-};
-
-/* The smallest range around phi for which at most the share `recomputed` (0 <= recomputed < 1) of the vectors of `shortest` to
- * `longest` scores is computed anew. By the order of the vectors' extremes: exact, n log n. False with an error when there are no
- * such vectors or the share is out of range. */
-bool softmax_range_find(const struct softmax_spread *s, enum softmax_side side, double phi, double recomputed, size_t shortest,
-                        size_t longest, struct softmax_range *ret, struct diags *diags);
 
 #endif

@@ -43,28 +43,23 @@ static const struct dse_param rows[] = {
 
 /* Settings of a pattern, and what they are when not given. */
 static const struct pattern {
-    const char *name, *what;
+    const char *name;
     const char *settings[10];
     struct settings defaults;
 } patterns[KINDS] = {
     [SEQUENTIAL] = {"sequential",
-                    "one behind the other",
                     {"size", "count", "write", "load", "interval_ns", "arrival", "seed"},
                     {.size = 4096, .count = 4096, .seed = 1}},
     [RANDOM] = {"random",
-                "at random multiples of size within footprint",
                 {"size", "count", "footprint", "write", "load", "interval_ns", "arrival", "seed"},
                 {.size = 64, .count = 262144, .footprint = INT64_C(1) << 32, .seed = 1}},
     [STRIDE] = {"stride",
-                "each stride behind the one before, round the footprint",
                 {"size", "count", "footprint", "stride", "write", "load", "interval_ns", "arrival", "seed"},
                 {.size = 64, .count = 65536, .footprint = INT64_C(1) << 32, .stride = 4096, .seed = 1}},
     [COPY] = {"copy",
-              "read, then write offset further on",
               {"size", "count", "offset", "load", "interval_ns", "arrival", "seed"},
               {.size = 4096, .count = 2048, .offset = INT64_C(1) << 30, .seed = 1}},
     [LAD] = {"lad",
-             "locality-aware decoding",
              {"context", "heads", "interleave", "barriers", "seed"},
              {.context = 2048, .heads = 64, .interleave = 8, .seed = -1}},
 };
@@ -312,26 +307,4 @@ void dram_pattern_free(struct dram_pattern *p)
 struct dram_source *dram_pattern_source(struct dram_pattern *p)
 {
     return &p->source;
-}
-
-char *dram_pattern_help(void)
-{
-    struct text t;
-    struct schema schema;
-    text_init(&t);
-    schema_init_params(&schema, rows);
-    for (int k = 0; k < KINDS; k++) {
-        const struct pattern *p = &patterns[k];
-        text_addf(&t, "  %-11s %s\n             ", p->name, p->what);
-        for (size_t i = 0; p->settings[i]; i++) {
-            char buf[TEXT_NUMBER_MAX];
-            const struct field *f = schema_find(&schema, p->settings[i]);
-            const struct value v = field_get(f, &p->defaults);
-            const bool given = (f->type == DSE_TYPE_F64 ? v.f64 != 0 : f->type == DSE_TYPE_ENUM || v.i64 > 0);
-            text_addf(&t, "%s%s%s%s", i ? ", " : "", f->name, given ? "=" : "", given ? value_text(f, v, buf) : "");
-        }
-        text_add(&t, "\n");
-    }
-    schema_release(&schema);
-    return text_detach(&t);
 }

@@ -29,7 +29,4 @@ void dram_pattern_free(struct dram_pattern *p);
 /* The requests of the pattern, for dram_run. The source belongs to the pattern. */
 struct dram_source *dram_pattern_source(struct dram_pattern *p);
 
-/* The patterns and, for each, its settings: for help. The caller frees it. */
-char *dram_pattern_help(void);
-
 #endif

@@ -133,6 +133,7 @@ static size_t halve(struct seen *s, size_t n, size_t total, size_t points, struc
         ret[0] = (struct request_point){(double)n / (double)total, sum.prompt / (double)n, sum.generate / (double)n};
         return 1;
     }
+    assert(points != 0); /* the analyzer does not see it */
     size_t left = points / 2, first = n * left / points;
     qsort(s, n, sizeof *s, longer_side(s, n) >= 0 ? by_prompt : by_generate);
     size_t made = halve(s, first, total, left, ret);
@@ -205,16 +206,4 @@ size_t requests_points(const struct dse_requests *r, size_t n, struct request_po
 {
     assert(n >= 1 && n <= REQUEST_POINTS_MAX);
     return r->list ? listed_points(r->list, n, ret) : lognormal_points(r, n, ret);
-}
-
-struct request_point requests_mean(const struct dse_requests *r)
-{
-    enum { ENOUGH = 1024 }; /* only the cut of the generation depends on how many */
-    struct request_point points[ENOUGH], mean = {.weight = 1};
-    size_t n = requests_points(r, ENOUGH, points);
-    for (size_t i = 0; i < n; i++) {
-        mean.prompt += points[i].weight * points[i].prompt;
-        mean.generate += points[i].weight * points[i].generate;
-    }
-    return mean;
 }

@@ -51,7 +51,4 @@ enum { REQUEST_POINTS_MAX = 4096 };
  * Pure; the same points on every machine that has the same libm. */
 size_t requests_points(const struct dse_requests *r, size_t n, struct request_point *ret);
 
-/* The mean request. */
-struct request_point requests_mean(const struct dse_requests *r);
-
 #endif

@@ -105,23 +105,19 @@ static void count__adds_up_over_heads_and_lengths(void **state)
 static void count__grows_with_the_length_but_less_than_independent_scores_would(void **state)
 {
     (void)state;
-    struct softmax_spread s;
-    softmax_spread_init(&s);
+    const struct softmax_range range = {.low = -3, .high = 3};
+    struct softmax_range_result r = {0};
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct head h = random_head(N, 64, 1, seed + 10);
-        assert_true(softmax_spread_add(&s, &h, 0, &diags));
+        assert_true(softmax_range_count(&h, &range, 0, &r, &diags));
         head_release(&h);
     }
-    const struct softmax_range range = {.low = -3, .high = 3};
-    double p = 0, short_ones = softmax_spread_recomputed(&s, &range, 16, 31),
-           long_ones = softmax_spread_recomputed(&s, &range, 128, N);
-    for (double q = 0; q < 1; q += 1e-4) /* share beyond 3 by the quantiles */
-        p += 1e-4 * (fabs(softmax_spread_quantile(&s, q)) >= 3);
+    softmax_range_finish(&r);
+    const double p = r.outside, short_ones = r.lengths[4].recomputed, long_ones = r.lengths[7].recomputed;
     double independent = 1 - pow(1 - p, 23.5), longer = 1 - pow(1 - p, (128 + N) / 2.0);
     assert_true(short_ones < independent && short_ones > independent / 2);
     assert_true(long_ones < longer && long_ones > longer / 2);
     assert_true(long_ones > 4 * short_ones);
-    softmax_spread_release(&s);
 }
 
 static void count__refuses_what_is_no_range_and_no_steps(void **state)
@@ -143,122 +139,17 @@ static void count__refuses_what_is_no_range_and_no_steps(void **state)
 
 /* ---- the spread ---------------------------------------------------------------------------------------------------------- */
 
-static void spread__says_the_same_as_a_count(void **state)
+static void spread__counts_scores_into_bins(void **state)
 {
     (void)state;
-    struct head h = random_head(N, D, 2, 3);
-    struct softmax_spread s;
-    softmax_spread_init(&s);
-    assert_true(softmax_spread_add(&s, &h, 0, &diags));
-    for (double width = 1; width < 9; width += 0.5) {
-        const struct softmax_range range = {.phi = 0.25, .low = -width, .high = 0.8 * width};
-        struct softmax_range_result r = {0};
-        assert_true(softmax_range_count(&h, &range, 0, &r, &diags));
-        softmax_range_finish(&r);
-        assert_close(softmax_spread_recomputed(&s, &range, 1, N), r.recomputed, 0);
-        assert_close(softmax_spread_recomputed(&s, &range, 64, 127), r.lengths[6].recomputed, 0);
-    }
-    softmax_spread_release(&s);
-    head_release(&h);
-}
-
-static void spread__has_the_quantiles_of_the_scores(void **state)
-{
-    (void)state;
+    enum { MIDDLE = SOFTMAX_BINS_REACH * SOFTMAX_BINS_PER_UNIT };
     struct head h = given_scores((const float[]){-1.005f, 0.005f, 2.505f, 300, -300}, 5);
     struct softmax_spread s;
     softmax_spread_init(&s);
-    assert_true(isnan(softmax_spread_quantile(&s, 0.5)));
-    assert_true(softmax_spread_add(&s, &h, 4, &diags));            /* the last step: each once */
-    assert_close(softmax_spread_quantile(&s, 0), -255.995, 1e-12); /* beyond the bins */
-    assert_close(softmax_spread_quantile(&s, 0.3), -1.005, 1e-12);
-    assert_close(softmax_spread_quantile(&s, 0.6), 0.005, 1e-12);
-    assert_close(softmax_spread_quantile(&s, 0.7), 2.505, 1e-12);
-    assert_close(softmax_spread_quantile(&s, 1), 255.995, 1e-12);
-    softmax_spread_release(&s);
-    head_release(&h);
-}
-
-/* ---- the range for a wanted share ---------------------------------------------------------------------------------------- */
-
-static double width_of(const struct softmax_range *r)
-{
-    return isinf(r->low) ? r->high : r->high - r->low;
-}
-
-/* The range holds what is wanted, and one that is a little smaller on either side does not. */
-static void find__gives_the_smallest_range_that_holds(void **state)
-{
-    (void)state;
-    struct head h = random_head(N, D, 2, 4);
-    struct softmax_spread s;
-    softmax_spread_init(&s);
-    assert_true(softmax_spread_add(&s, &h, 0, &diags));
-    const double wanted[] = {0, 0.0045, 0.1, 0.5, 0.99};
-    for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++) {
-        double symmetric = 0;
-        for (enum softmax_side side = SOFTMAX_SYMMETRIC; side <= SOFTMAX_TIGHTEST; side++) {
-            struct softmax_range r;
-            assert_true(softmax_range_find(&s, side, 0.3, wanted[w], 8, N, &r, &diags));
-            assert_true(r.phi == 0.3 && softmax_spread_recomputed(&s, &r, 8, N) <= wanted[w]);
-            double e = 1e-9;
-            const struct softmax_range less[] = {
-                {r.phi, r.low + e, r.high - e}, {r.phi, r.low + e, r.high}, {r.phi, r.low, r.high - e}};
-            assert_true(softmax_spread_recomputed(&s, &less[0], 8, N) > wanted[w]);
-            if (side == SOFTMAX_TIGHTEST) {
-                assert_true(softmax_spread_recomputed(&s, &less[1], 8, N) > wanted[w]);
-                assert_true(softmax_spread_recomputed(&s, &less[2], 8, N) > wanted[w]);
-                assert_true(width_of(&r) <= symmetric + 1e-12);
-            }
-            if (side == SOFTMAX_SYMMETRIC) symmetric = width_of(&r);
-            if (side == SOFTMAX_ABOVE) assert_true(isinf(r.low));
-        }
-    }
-    softmax_spread_release(&s);
-    head_release(&h);
-}
-
-/* Against every pair of a minimum and a maximum. */
-static void find__the_tightest_is_the_least_of_all_pairs(void **state)
-{
-    (void)state;
-    enum { SMALL = 40, LEAVE = 7 };
-    for (uint64_t seed = 0; seed < 10; seed++) {
-        struct head h = random_head(SMALL, 2, 2, seed);
-        struct softmax_spread s;
-        softmax_spread_init(&s);
-        assert_true(softmax_spread_add(&s, &h, 0, &diags));
-        double best = (double)INFINITY;
-        for (size_t i = 0; i < SMALL; i++)
-            for (size_t j = 0; j < SMALL; j++) {
-                size_t held = 0;
-                for (size_t k = 0; k < SMALL; k++)
-                    held += s.vectors[k].min >= s.vectors[i].min && s.vectors[k].max <= s.vectors[j].max;
-                if (held >= SMALL - LEAVE) best = fmin(best, s.vectors[j].max - s.vectors[i].min);
-            }
-        struct softmax_range r;
-        assert_true(softmax_range_find(&s, SOFTMAX_TIGHTEST, 0, LEAVE / (double)SMALL, 1, SMALL, &r, &diags));
-        assert_close(width_of(&r), best, 1e-12);
-        softmax_spread_release(&s);
-        head_release(&h);
-    }
-}
-
-static void find__refuses_shares_and_lengths_that_are_none(void **state)
-{
-    (void)state;
-    struct softmax_spread s;
-    struct softmax_range r;
-    struct head h = random_head(8, 2, 1, 1);
-    softmax_spread_init(&s);
-    assert_true(softmax_spread_add(&s, &h, 0, &diags));
-    assert_false(softmax_range_find(&s, SOFTMAX_ABOVE, 0, 1, 1, 8, &r, &diags));
-    assert_false(softmax_range_find(&s, SOFTMAX_ABOVE, 0, (double)NAN, 1, 8, &r, &diags));
-    assert_false(softmax_range_find(&s, SOFTMAX_ABOVE, (double)INFINITY, 0, 1, 8, &r, &diags));
-    assert_false(softmax_range_find(&s, SOFTMAX_ABOVE, 0, 0, 9, 20, &r, &diags));
-    assert_true(diags.errors == 4);
-    assert_string_equal(diags.list[0].message, "1 is no share of recomputed vectors");
-    assert_string_equal(diags.list[3].message, "there is no vector of 9 to 20 scores");
+    assert_true(softmax_spread_add(&s, &h, 4, &diags)); /* the last step: each once */
+    assert_int_equal(s.scores, 5);
+    assert_true(s.bins[0] == 1 && s.bins[2 * MIDDLE - 1] == 1); /* beyond the ends */
+    assert_true(s.bins[MIDDLE - 101] == 1 && s.bins[MIDDLE] == 1 && s.bins[MIDDLE + 250] == 1);
     softmax_spread_release(&s);
     head_release(&h);
 }
@@ -287,12 +178,12 @@ static void trained__heads_reach_as_far_as_the_reference_says(void **state)
 {
     (void)state;
     const struct softmax_range llama2 = {.phi = 0, .low = -16.8, .high = 6.5}; /* Sec. 3 of FlashDecoding++ */
-    struct softmax_spread all;
-    softmax_spread_init(&all);
+    struct softmax_range_result all = {0};
     for (size_t i = 0; i < REFERENCES; i++) {
         struct head h = trained_head(i);
         struct softmax_range_result r = {0};
-        assert_true(softmax_range_count(&h, &llama2, 0, &r, &diags) && softmax_spread_add(&all, &h, 0, &diags));
+        assert_true(softmax_range_count(&h, &llama2, 0, &r, &diags));
+        softmax_range_merge(&all, &r);
         softmax_range_finish(&r);
         assert_close(r.min, reference[i].min, 1e-4);
         assert_close(r.max, reference[i].max, 1e-4);
@@ -301,12 +192,9 @@ static void trained__heads_reach_as_far_as_the_reference_says(void **state)
         assert_true((r.recomputed == 0) == within && r.recomputed < 0.2);
         head_release(&h);
     }
-    /* Outliers come in few vectors, but not as few as published: 0.45 % recomputed wants a wider range than Llama-2's. */
-    struct softmax_range wide;
-    assert_true(softmax_spread_recomputed(&all, &llama2, 1, POSITIONS) > 0.0045);
-    assert_true(softmax_range_find(&all, SOFTMAX_TIGHTEST, 0, 0.0045, 1, POSITIONS, &wide, &diags));
-    assert_true(wide.low < llama2.low && softmax_spread_recomputed(&all, &wide, 1, POSITIONS) <= 0.0045);
-    softmax_spread_release(&all);
+    /* Outliers come in few vectors, but not as few as published. */
+    softmax_range_finish(&all);
+    assert_true(all.recomputed > 0.0045);
 }
 
 /* The published differences are of fp16 outputs; fp32 partial sums alone are far below them, recomputed or not. */
@@ -460,11 +348,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(count__adds_up_over_heads_and_lengths, start, stop),
         cmocka_unit_test_setup_teardown(count__grows_with_the_length_but_less_than_independent_scores_would, start, stop),
         cmocka_unit_test_setup_teardown(count__refuses_what_is_no_range_and_no_steps, start, stop),
-        cmocka_unit_test_setup_teardown(spread__says_the_same_as_a_count, start, stop),
-        cmocka_unit_test_setup_teardown(spread__has_the_quantiles_of_the_scores, start, stop),
-        cmocka_unit_test_setup_teardown(find__gives_the_smallest_range_that_holds, start, stop),
-        cmocka_unit_test_setup_teardown(find__the_tightest_is_the_least_of_all_pairs, start, stop),
-        cmocka_unit_test_setup_teardown(find__refuses_shares_and_lengths_that_are_none, start, stop),
+        cmocka_unit_test_setup_teardown(spread__counts_scores_into_bins, start, stop),
         cmocka_unit_test_setup_teardown(trained__heads_reach_as_far_as_the_reference_says, start, stop),
         cmocka_unit_test_setup_teardown(trained__heads_need_no_recomputation_in_fp32, start, stop),
         cmocka_unit_test_setup_teardown(partial__is_as_close_as_fp32_sums_are, start, stop),
