@@ -14,6 +14,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +142,7 @@ static bool load_srams(struct catalog *c, const char *data_dir, struct diags *di
     return ok;
 }
 
-bool catalog_add_sram(struct catalog *c, const char *name, const char *path, struct diags *diags)
+static bool add_sram(struct catalog *c, const char *name, const char *path, struct diags *diags)
 {
     struct csv_table t;
     c->reading = catalog_intern(c, path);
@@ -152,20 +153,37 @@ bool catalog_add_sram(struct catalog *c, const char *name, const char *path, str
     return ok;
 }
 
-/* ---- profiles ------------------------------------------------------------------------------------------------------------ */
+/* ---- requests ------------------------------------------------------------------------------------------------------------ */
 
-/* Five statistics; then what LAD's decoding loses, if it was measured; the spread over heads, for readers of the file; what else
- * was found of the scores. A file may end behind each of these groups. */
-static const char *const profile_columns[] = {"context",        "centers",         "large",          "active",         "updates",
-                                              "hit_ratio",      "attention_error", "false_negative", "centers_sd",     "large_sd",
-                                              "active_sd",      "updates_sd",      "hit_ratio_sd",   "false_positive", "top1",
-                                              "top1_plus_top2", "softmax_mse",     "lines_mse"};
-enum {
-    PROFILE_REQUIRED = 6,
-    PROFILE_ERRORS = 8,
-    PROFILE_SPREADS = 13,
-    PROFILE_COLUMNS = sizeof profile_columns / sizeof *profile_columns
-};
+static bool blame_request(const struct request_log *log, const char *name, struct row_fault *fault, struct diags *diags)
+{
+    const bool of_generate = fault->column && strcmp(fault->column, "generate") == 0;
+    diags_input(diags, request_log_place(log, fault->row, of_generate), log->table.text, NULL, "%s %s: %s",
+                kind_singular(DSE_KIND_REQUESTS), name, fault->why);
+    free(fault->why);
+    return false;
+}
+
+static bool add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags)
+{
+    struct request_log log;
+    c->reading = catalog_intern(c, path);
+    bool ok = request_log_read(&log, path, diags);
+    if (ok) {
+        struct row_fault fault = {0};
+        const char *source = log.table.source ? log.table.source : "";
+        struct dse_requests *requests =
+            requests_new(catalog_intern(c, name), catalog_intern(c, source), log.prompt, log.generate, log.n, &fault);
+        if (requests)
+            catalog_add(c, DSE_KIND_REQUESTS, &requests->entry);
+        else
+            ok = blame_request(&log, name, &fault, diags);
+    }
+    request_log_release(&log);
+    return ok;
+}
+
+/* ---- entries of a file of numbers ---------------------------------------------------------------------------------------- */
 
 struct dse_measured *catalog_read_measured(const struct csv_table *t, struct diags *diags)
 {
@@ -187,245 +205,193 @@ bool catalog_blame(const struct csv_table *t, enum dse_kind kind, const char *na
     return false;
 }
 
-/* Cells that hold a spread over heads, from `first` to before `end`, every `each`-th. */
-static bool check_spreads(const struct csv_table *t, size_t first, size_t end, size_t each, struct diags *diags)
+/* A kind of entry with a CSV file of its own. Most are made of rows of numbers: a row becomes an element of an array. */
+struct csv_kind {
+    csv_adder_fn *add; /* what reads the file of another form; NULL: the rest says how */
+    const char *const *columns;
+    size_t n_columns, required;                                    /* the header may end behind the required ones; 0: all are */
+    bool (*check)(const struct csv_table *t, struct diags *diags); /* of the header, or NULL */
+    size_t most;                                                   /* rows; 0: any number */
+    size_t size;                                                   /* of an element */
+    const size_t *places; /* by column, where its number stands in an element, or one of those below */
+    /* The entry of t->n_rows elements; it owns `m` then. NULL with a fault. */
+    struct dse_entry *(*make)(const char *name, const struct csv_table *t, const void *rows, struct dse_measured *m,
+                              struct row_fault *ret_fault);
+};
+#define SPREAD (SIZE_MAX)   /* over heads, for readers of the file: at least 0 */
+#define TEXT (SIZE_MAX - 1) /* a word, which an element begins with */
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* Five statistics; then what LAD's decoding loses, if it was measured; the spread over heads, for readers of the file; what else
+ * was found of the scores. A file may end behind each of these groups. */
+static const char *const profile_columns[] = {"context",        "centers",         "large",          "active",         "updates",
+                                              "hit_ratio",      "attention_error", "false_negative", "centers_sd",     "large_sd",
+                                              "active_sd",      "updates_sd",      "hit_ratio_sd",   "false_positive", "top1",
+                                              "top1_plus_top2", "softmax_mse",     "lines_mse"};
+enum { PROFILE_REQUIRED = 6, PROFILE_ERRORS = 8, PROFILE_SPREADS = 13, PROFILE_COLUMNS = COUNT(profile_columns) };
+struct profile_row {
+    double context;
+    struct dse_locality at;
+    struct dse_locality_error errors;
+    struct profile_scores scores;
+};
+#define AT(member) offsetof(struct profile_row, member)
+static const size_t profile_places[] = {AT(context),
+                                        AT(at.centers),
+                                        AT(at.large),
+                                        AT(at.active),
+                                        AT(at.updates),
+                                        AT(at.hit_ratio),
+                                        AT(errors.attention_error),
+                                        AT(errors.false_negative),
+                                        SPREAD,
+                                        SPREAD,
+                                        SPREAD,
+                                        SPREAD,
+                                        SPREAD,
+                                        AT(scores.false_positive),
+                                        AT(scores.top1),
+                                        AT(scores.top1_plus_top2),
+                                        AT(scores.softmax_mse),
+                                        AT(scores.lines_mse)};
+#undef AT
+
+static bool check_profile(const struct csv_table *t, struct diags *diags)
 {
-    bool ok = true;
-    for (size_t i = 0; i < t->n_rows; i++)
-        for (size_t k = first; k < t->n_columns && k < end; k += each) {
-            double v;
-            if (!csv_table_number(t, i, k, false, &v, diags))
-                ok = false;
-            else if (v < 0)
-                ok = diags_input(diags, csv_table_cell_loc(t, i, k), t->text, NULL, "%s: %g is below 0", t->columns[k], v);
-        }
-    return ok;
+    if (t->n_columns == PROFILE_REQUIRED + 1)
+        return diags_input(diags, csv_table_header_loc(t), t->text, NULL, "has attention_error without false_negative");
+    if (t->n_columns <= PROFILE_SPREADS || t->n_columns == PROFILE_COLUMNS) return true;
+    return diags_input(diags, csv_table_header_loc(t), t->text, "false_positive to lines_mse, all of them or none",
+                       "ends behind %s", profile_columns[t->n_columns - 1]);
 }
 
-static bool add_errors(struct dse_profile *profile, const struct csv_table *t, struct row_fault *ret_fault, struct diags *diags)
+static struct dse_entry *make_profile(const char *name, const struct csv_table *t, const void *rows, struct dse_measured *m,
+                                      struct row_fault *ret_fault)
 {
-    if (t->n_columns < PROFILE_ERRORS) return true;
-    struct dse_locality_error *errors = xcalloc(t->n_rows, sizeof *errors);
-    bool ok = true;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        ok = csv_table_number(t, i, PROFILE_REQUIRED, false, &errors[i].attention_error, diags) && ok;
-        ok = csv_table_number(t, i, PROFILE_REQUIRED + 1, false, &errors[i].false_negative, diags) && ok;
-    }
-    ok = ok && profile_add_errors(profile, errors, ret_fault);
-    free(errors);
-    return ok;
-}
-
-static bool add_scores(struct dse_profile *profile, const struct csv_table *t, struct row_fault *ret_fault, struct diags *diags)
-{
-    if (t->n_columns < PROFILE_COLUMNS) return true;
-    struct profile_scores *scores = xcalloc(t->n_rows, sizeof *scores);
-    bool ok = true;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        struct profile_scores *s = &scores[i];
-        double *const numbers[] = {&s->false_positive, &s->top1, &s->top1_plus_top2, &s->softmax_mse, &s->lines_mse};
-        for (size_t k = PROFILE_SPREADS; k < PROFILE_COLUMNS; k++)
-            ok = csv_table_number(t, i, k, false, numbers[k - PROFILE_SPREADS], diags) && ok;
-    }
-    ok = ok && profile_add_scores(profile, scores, ret_fault);
-    free(scores);
-    return ok;
-}
-
-static bool make_profile(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
-{
+    const struct profile_row *r = rows;
     double *contexts = xcalloc(t->n_rows, sizeof *contexts);
     struct dse_locality *points = xcalloc(t->n_rows, sizeof *points);
-    bool ok = csv_table_check_rows(t, CATALOG_POINTS_MAX, diags);
+    struct dse_locality_error *errors = xcalloc(t->n_rows, sizeof *errors);
+    struct profile_scores *scores = xcalloc(t->n_rows, sizeof *scores);
     for (size_t i = 0; i < t->n_rows; i++) {
-        struct dse_locality *p = &points[i];
-        double *const numbers[] = {&contexts[i], &p->centers, &p->large, &p->active, &p->updates, &p->hit_ratio};
-        for (size_t k = 0; k < PROFILE_REQUIRED; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
+        contexts[i] = r[i].context;
+        points[i] = r[i].at;
+        errors[i] = r[i].errors;
+        scores[i] = r[i].scores;
     }
-    struct row_fault fault = {0};
-    struct dse_measured *measured = catalog_read_measured(t, diags);
-    ok = measured && ok;
-    struct dse_profile *profile = ok ? profile_new(name, t->source, contexts, points, t->n_rows, &fault) : NULL;
-    if (profile)
-        profile_set_measured(profile, measured);
-    else
-        measured_free(measured);
-    if (profile && add_errors(profile, t, &fault, diags) && check_spreads(t, PROFILE_ERRORS, PROFILE_SPREADS, 1, diags) &&
-        add_scores(profile, t, &fault, diags)) {
-        catalog_add(c, DSE_KIND_PROFILE, (struct dse_entry *)profile);
-        profile = NULL;
-    } else {
-        ok = false;
+    struct dse_profile *p = profile_new(name, t->source, contexts, points, t->n_rows, ret_fault);
+    if (p && ((t->n_columns >= PROFILE_ERRORS && !profile_add_errors(p, errors, ret_fault)) ||
+              (t->n_columns == PROFILE_COLUMNS && !profile_add_scores(p, scores, ret_fault)))) {
+        profile_free(p);
+        p = NULL;
     }
-    if (fault.why) catalog_blame(t, DSE_KIND_PROFILE, name, &fault, diags);
-    profile_free(profile);
-    free(contexts);
+    if (p) profile_set_measured(p, m);
+    free(scores);
+    free(errors);
     free(points);
-    return ok;
+    free(contexts);
+    return (struct dse_entry *)p;
 }
 
-bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags)
-{
-    struct csv_table t;
-    c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read_some(&t, path, profile_columns, PROFILE_REQUIRED, PROFILE_COLUMNS, diags);
-    if (ok && t.n_columns == PROFILE_REQUIRED + 1)
-        ok = diags_input(diags, csv_table_header_loc(&t), t.text, NULL, "has attention_error without false_negative");
-    if (ok && t.n_columns > PROFILE_SPREADS && t.n_columns < PROFILE_COLUMNS)
-        ok = diags_input(diags, csv_table_header_loc(&t), t.text, "false_positive to lines_mse, all of them or none",
-                         "ends behind %s", profile_columns[t.n_columns - 1]);
-    ok = ok && make_profile(c, name, &t, diags);
-    csv_table_release(&t);
-    return ok;
-}
-
-/* ---- retentions ---------------------------------------------------------------------------------------------------------- */
+/* What is made of the rows as they are. */
+#define MAKE(what) \
+    static struct dse_entry *make_##what(const char *name, const struct csv_table *t, const void *rows, struct dse_measured *m, \
+                                         struct row_fault *ret_fault) \
+    { \
+        struct dse_##what *made = what##_new(name, t->source, rows, t->n_rows, ret_fault); \
+        if (made) what##_set_measured(made, m); \
+        return (struct dse_entry *)made; \
+    }
+MAKE(retention)
+MAKE(recording)
+MAKE(expert_loads)
+#undef MAKE
 
 static const char *const retention_columns[] = {
     "policy", "context", "ratio", "retained_mass", "retained_mass_sd", "attention_error", "attention_error_sd"};
-enum { RETENTION_COLUMNS = sizeof retention_columns / sizeof *retention_columns, MASS = 3, MASS_SD = 4, ERROR = 5 };
-
-static bool make_retention(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
-{
-    struct retention_point *points = xcalloc(t->n_rows, sizeof *points);
-    bool ok = csv_table_check_rows(t, CATALOG_POINTS_MAX, diags) && check_spreads(t, MASS_SD, RETENTION_COLUMNS, 2, diags);
-    for (size_t i = 0; i < t->n_rows; i++) {
-        struct retention_point *p = &points[i];
-        p->policy = t->rows[i].cells[0];
-        ok = csv_table_number(t, i, 1, false, &p->context, diags) && ok;
-        ok = csv_table_number(t, i, 2, false, &p->ratio, diags) && ok;
-        ok = csv_table_number(t, i, MASS, false, &p->at.mass, diags) && ok;
-        ok = csv_table_number(t, i, ERROR, false, &p->at.error, diags) && ok;
-    }
-    struct row_fault fault = {0};
-    struct dse_measured *measured = catalog_read_measured(t, diags);
-    ok = measured && ok;
-    struct dse_retention *retention = ok ? retention_new(name, t->source, points, t->n_rows, &fault) : NULL;
-    if (retention)
-        retention_set_measured(retention, measured);
-    else
-        measured_free(measured);
-    if (retention)
-        catalog_add(c, DSE_KIND_RETENTION, (struct dse_entry *)retention);
-    else if (ok)
-        ok = catalog_blame(t, DSE_KIND_RETENTION, name, &fault, diags);
-    free(points);
-    return ok;
-}
-
-bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags)
-{
-    struct csv_table t;
-    c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read(&t, path, retention_columns, RETENTION_COLUMNS, diags) && make_retention(c, name, &t, diags);
-    csv_table_release(&t);
-    return ok;
-}
-
-/* ---- recordings ---------------------------------------------------------------------------------------------------------- */
+#define AT(member) offsetof(struct retention_point, member)
+static const size_t retention_places[] = {TEXT, AT(context), AT(ratio), AT(at.mass), SPREAD, AT(at.error), SPREAD};
+#undef AT
+_Static_assert(offsetof(struct retention_point, policy) == 0, "an element begins with its word");
 
 static const char *const recording_columns[] = {"context", "head", "step", "centers", "large", "active", "updates", "hits"};
-enum { RECORDING_COLUMNS = sizeof recording_columns / sizeof *recording_columns };
-
-static bool make_recording(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
-{
-    struct recording_row *rows = xcalloc(t->n_rows + 1, sizeof *rows);
-    bool ok = true;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        struct recording_row *r = &rows[i];
-        struct dse_recorded *at = &r->at;
-        double *const numbers[] = {&r->context, &r->head, &r->step, &at->centers, &at->large, &at->active, &at->updates, &at->hits};
-        for (size_t k = 0; k < RECORDING_COLUMNS; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
-    }
-    struct row_fault fault = {0};
-    struct dse_measured *measured = catalog_read_measured(t, diags);
-    ok = measured && ok;
-    struct dse_recording *recording = ok ? recording_new(name, t->source, rows, t->n_rows, &fault) : NULL;
-    if (recording)
-        recording_set_measured(recording, measured);
-    else
-        measured_free(measured);
-    if (recording)
-        catalog_add(c, DSE_KIND_RECORDING, (struct dse_entry *)recording);
-    else if (ok)
-        ok = catalog_blame(t, DSE_KIND_RECORDING, name, &fault, diags);
-    free(rows);
-    return ok;
-}
-
-bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags)
-{
-    struct csv_table t;
-    c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read(&t, path, recording_columns, RECORDING_COLUMNS, diags) && make_recording(c, name, &t, diags);
-    csv_table_release(&t);
-    return ok;
-}
-
-/* ---- loads of experts ---------------------------------------------------------------------------------------------------- */
+#define AT(member) offsetof(struct recording_row, member)
+static const size_t recording_places[] = {AT(context),  AT(head),      AT(step),       AT(at.centers),
+                                          AT(at.large), AT(at.active), AT(at.updates), AT(at.hits)};
+#undef AT
 
 static const char *const expert_loads_columns[] = {"layer", "expert", "load"};
+#define AT(member) offsetof(struct expert_loads_row, member)
+static const size_t expert_loads_places[] = {AT(layer), AT(expert), AT(load)};
+#undef AT
 
-static bool make_expert_loads(struct catalog *c, const char *name, const struct csv_table *t, struct diags *diags)
+#define ROWS(what, element) \
+    .columns = what##_columns, .n_columns = COUNT(what##_columns), .places = what##_places, .size = sizeof(element), \
+    .make = make_##what
+static const struct csv_kind csv_kinds[DSE_KIND_COUNT] = {
+    [DSE_KIND_PROFILE] = {ROWS(profile, struct profile_row), .required = PROFILE_REQUIRED, .check = check_profile,
+                          .most = CATALOG_POINTS_MAX},
+    [DSE_KIND_RETENTION] = {ROWS(retention, struct retention_point), .most = CATALOG_POINTS_MAX},
+    [DSE_KIND_RECORDING] = {ROWS(recording, struct recording_row)},
+    [DSE_KIND_EXPERT_LOADS] = {ROWS(expert_loads, struct expert_loads_row)},
+    [DSE_KIND_REQUESTS] = {.add = add_requests},
+    [DSE_KIND_QUALITY] = {.add = catalog_add_quality},
+    [DSE_KIND_SRAM] = {.add = add_sram},
+    [DSE_KIND_TASK] = {.add = catalog_add_task},
+};
+#undef ROWS
+
+static bool read_cell(const struct csv_table *t, size_t row, size_t column, size_t place, char *element, struct diags *diags)
 {
-    struct expert_loads_row *rows = xcalloc(t->n_rows + 1, sizeof *rows);
-    bool ok = true;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double *const numbers[] = {&rows[i].layer, &rows[i].expert, &rows[i].load};
-        for (size_t k = 0; k < 3; k++) ok = csv_table_number(t, i, k, false, numbers[k], diags) && ok;
+    double v;
+    if (place == TEXT) {
+        memcpy(element, &t->rows[row].cells[column], sizeof(char *));
+        return true;
     }
+    if (!csv_table_number(t, row, column, false, &v, diags)) return false;
+    if (place != SPREAD) {
+        memcpy(element + place, &v, sizeof v);
+        return true;
+    }
+    return v >= 0 ||
+           diags_input(diags, csv_table_cell_loc(t, row, column), t->text, NULL, "%s: %g is below 0", t->columns[column], v);
+}
+
+static bool make_entry(struct catalog *c, enum dse_kind kind, const char *name, const struct csv_table *t, struct diags *diags)
+{
+    const struct csv_kind *k = &csv_kinds[kind];
+    char *rows = xcalloc(t->n_rows + 1, k->size);
+    bool ok = !k->most || csv_table_check_rows(t, k->most, diags);
+    for (size_t i = 0; i < t->n_rows; i++)
+        for (size_t column = 0; column < t->n_columns; column++)
+            ok = read_cell(t, i, column, k->places[column], rows + i * k->size, diags) && ok;
     struct row_fault fault = {0};
     struct dse_measured *measured = catalog_read_measured(t, diags);
-    ok = measured && ok;
-    struct dse_expert_loads *loads = ok ? expert_loads_new(name, t->source, rows, t->n_rows, &fault) : NULL;
-    if (loads)
-        expert_loads_set_measured(loads, measured);
+    struct dse_entry *made = ok && measured ? k->make(name, t, rows, measured, &fault) : NULL;
+    if (made)
+        catalog_add(c, kind, made);
     else
         measured_free(measured);
-    if (loads)
-        catalog_add(c, DSE_KIND_EXPERT_LOADS, (struct dse_entry *)loads);
-    else if (ok)
-        ok = catalog_blame(t, DSE_KIND_EXPERT_LOADS, name, &fault, diags);
+    if (fault.why) catalog_blame(t, kind, name, &fault, diags);
     free(rows);
-    return ok;
+    return made != NULL;
 }
 
-bool catalog_add_expert_loads(struct catalog *c, const char *name, const char *path, struct diags *diags)
+bool catalog_has_csv(enum dse_kind kind)
 {
+    return csv_kinds[kind].add || csv_kinds[kind].make;
+}
+
+bool catalog_add_csv(struct catalog *c, enum dse_kind kind, const char *name, const char *path, struct diags *diags)
+{
+    const struct csv_kind *k = &csv_kinds[kind];
     struct csv_table t;
+    if (k->add) return k->add(c, name, path, diags);
     c->reading = catalog_intern(c, path);
-    bool ok = csv_table_read(&t, path, expert_loads_columns, 3, diags) && make_expert_loads(c, name, &t, diags);
+    bool ok = csv_table_read_some(&t, path, k->columns, k->required ? k->required : k->n_columns, k->n_columns, diags) &&
+              (!k->check || k->check(&t, diags));
+    ok = ok && make_entry(c, kind, name, &t, diags);
     csv_table_release(&t);
-    return ok;
-}
-
-/* ---- requests ------------------------------------------------------------------------------------------------------------ */
-
-static bool blame_request(const struct request_log *log, const char *name, struct row_fault *fault, struct diags *diags)
-{
-    const bool of_generate = fault->column && strcmp(fault->column, "generate") == 0;
-    diags_input(diags, request_log_place(log, fault->row, of_generate), log->table.text, NULL, "%s %s: %s",
-                kind_singular(DSE_KIND_REQUESTS), name, fault->why);
-    free(fault->why);
-    return false;
-}
-
-bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags)
-{
-    struct request_log log;
-    c->reading = catalog_intern(c, path);
-    bool ok = request_log_read(&log, path, diags);
-    if (ok) {
-        struct row_fault fault = {0};
-        const char *source = log.table.source ? log.table.source : "";
-        struct dse_requests *requests =
-            requests_new(catalog_intern(c, name), catalog_intern(c, source), log.prompt, log.generate, log.n, &fault);
-        if (requests)
-            catalog_add(c, DSE_KIND_REQUESTS, &requests->entry);
-        else
-            ok = blame_request(&log, name, &fault, diags);
-    }
-    request_log_release(&log);
     return ok;
 }
 
@@ -437,10 +403,8 @@ static int is_csv(const struct dirent *d)
     return n > 4 && strcmp(d->d_name + n - 4, ".csv") == 0;
 }
 
-/* Each file of a folder, by `add`, named as the file; a folder that is not there has none. */
-static bool load_folder(struct catalog *c, const char *data_dir, const char *name_of,
-                        bool (*add)(struct catalog *c, const char *name, const char *path, struct diags *diags),
-                        struct diags *diags)
+/* Each file of the kind's folder, named as the file; a folder that is not there has none. */
+static bool load_folder(struct catalog *c, const char *data_dir, enum dse_kind kind, const char *name_of, struct diags *diags)
 {
     char *folder = xasprintf("%s/catalog/%s", data_dir, name_of);
     struct dirent **files = NULL;
@@ -449,7 +413,8 @@ static bool load_folder(struct catalog *c, const char *data_dir, const char *nam
     for (int i = 0; i < n; i++) {
         char *path = xasprintf("%s/%s", folder, files[i]->d_name);
         char *name = xstrndup(files[i]->d_name, strlen(files[i]->d_name) - 4);
-        ok = add(c, name, path, diags) && ok;
+        const bool is_later = kind == DSE_KIND_QUALITY; /* large, and seldom asked */
+        ok = (is_later ? catalog_add_quality_later(c, name, path, diags) : catalog_add_csv(c, kind, name, path, diags)) && ok;
         free(name);
         free(path);
         free(files[i]);
@@ -463,10 +428,10 @@ bool catalog_load_csv(struct catalog *c, const char *data_dir, struct diags *dia
 {
     bool ok = load_technologies(c, data_dir, diags);
     ok = load_srams(c, data_dir, diags) && ok;
-    ok = load_folder(c, data_dir, "profiles", catalog_add_profile, diags) && ok;
-    ok = load_folder(c, data_dir, "retentions", catalog_add_retention, diags) && ok;
-    ok = load_folder(c, data_dir, "recordings", catalog_add_recording, diags) && ok;
-    ok = load_folder(c, data_dir, "expert_loads", catalog_add_expert_loads, diags) && ok;
+    ok = load_folder(c, data_dir, DSE_KIND_PROFILE, "profiles", diags) && ok;
+    ok = load_folder(c, data_dir, DSE_KIND_RETENTION, "retentions", diags) && ok;
+    ok = load_folder(c, data_dir, DSE_KIND_RECORDING, "recordings", diags) && ok;
+    ok = load_folder(c, data_dir, DSE_KIND_EXPERT_LOADS, "expert_loads", diags) && ok;
     ok = catalog_load_tasks(c, data_dir, diags) && ok;
-    return load_folder(c, data_dir, "quality", catalog_add_quality_later, diags) && ok;
+    return load_folder(c, data_dir, DSE_KIND_QUALITY, "quality", diags) && ok;
 }

@@ -91,22 +91,16 @@ struct dse_measured *catalog_read_measured(const struct csv_table *t, struct dia
 /* Say what is wrong with an entry at the cell that it is wrong about, else at the header. Frees the fault's words. Always false. */
 struct row_fault;
 bool catalog_blame(const struct csv_table *t, enum dse_kind kind, const char *name, struct row_fault *fault, struct diags *diags);
-/* One profile from a CSV file. */
-bool catalog_add_profile(struct catalog *c, const char *name, const char *path, struct diags *diags);
-/* One mix of requests from a log (request_log.h). */
-bool catalog_add_requests(struct catalog *c, const char *name, const char *path, struct diags *diags);
-bool catalog_add_retention(struct catalog *c, const char *name, const char *path, struct diags *diags);
+/* One entry from a CSV file of its own, of a kind that has such. */
+bool catalog_has_csv(enum dse_kind kind);
+bool catalog_add_csv(struct catalog *c, enum dse_kind kind, const char *name, const char *path, struct diags *diags);
+typedef bool csv_adder_fn(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* One quality entry from a CSV file in long format (docs/explanation/quality.md). */
 bool catalog_add_quality(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* The same of a file that ships: it is read when something of it is asked, and an error is what it then says. */
 bool catalog_add_quality_later(struct catalog *c, const char *name, const char *path, struct diags *diags);
-/* A table of SRAM macros from a CSV file like catalog/sram.csv, whose rows are all of that name. */
-bool catalog_add_sram(struct catalog *c, const char *name, const char *path, struct diags *diags);
 /* The tasks of catalog/task_quality.csv; one from a file of its own. */
 bool catalog_load_tasks(struct catalog *c, const char *data_dir, struct diags *diags);
 bool catalog_add_task(struct catalog *c, const char *name, const char *path, struct diags *diags);
-bool catalog_add_recording(struct catalog *c, const char *name, const char *path, struct diags *diags);
-/* Loads of experts from a CSV file of `layer,expert,load`. */
-bool catalog_add_expert_loads(struct catalog *c, const char *name, const char *path, struct diags *diags);
 
 #endif

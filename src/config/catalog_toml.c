@@ -289,23 +289,6 @@ static bool add_book(struct catalog *c, const struct toml_doc *doc, const struct
     return true;
 }
 
-/* What reads the CSV file of one entry of a kind; NULL for kinds that have no such files. */
-typedef bool (*csv_adder_fn)(struct catalog *c, const char *name, const char *path, struct diags *diags);
-static csv_adder_fn csv_adder(enum dse_kind kind)
-{
-    switch (kind) {
-    case DSE_KIND_PROFILE: return catalog_add_profile;
-    case DSE_KIND_RETENTION: return catalog_add_retention;
-    case DSE_KIND_RECORDING: return catalog_add_recording;
-    case DSE_KIND_REQUESTS: return catalog_add_requests;
-    case DSE_KIND_QUALITY: return catalog_add_quality;
-    case DSE_KIND_SRAM: return catalog_add_sram;
-    case DSE_KIND_TASK: return catalog_add_task;
-    case DSE_KIND_EXPERT_LOADS: return catalog_add_expert_loads;
-    default: return NULL;
-    }
-}
-
 /* Of the CSV file that a node names, relative to the TOML file. The caller frees it. */
 static char *csv_path(const struct toml_doc *doc, const struct toml_node *node)
 {
@@ -323,7 +306,7 @@ static bool add_csv_entry(struct catalog *c, enum dse_kind kind, const struct to
                            toml_type_name(node->type));
     if (!is_new(c, kind, doc, node, diags)) return false;
     char *path = csv_path(doc, node);
-    bool ok = csv_adder(kind)(c, node->key, path, diags);
+    bool ok = catalog_add_csv(c, kind, node->key, path, diags);
     free(path);
     return ok;
 }
@@ -333,7 +316,7 @@ static bool add_entry(struct catalog *c, enum dse_kind kind, const struct toml_d
                       struct diags *diags)
 {
     if (kind == DSE_KIND_COSTS) return add_book(c, doc, node, diags);
-    bool csv = !entry_kinds[kind].fields || (csv_adder(kind) && node->type == TOML_STRING);
+    bool csv = !entry_kinds[kind].fields || (catalog_has_csv(kind) && node->type == TOML_STRING);
     return csv ? add_csv_entry(c, kind, doc, node, diags) : add_toml_entry(c, kind, doc, node, diags);
 }
 
@@ -404,7 +387,7 @@ bool catalog_load_toml(struct catalog *c, enum dse_kind kind, const char *data_d
 /* May a user's file have entries of the kind? */
 static bool is_extended(enum dse_kind kind)
 {
-    return catalog_has_toml(kind) || csv_adder(kind);
+    return catalog_has_toml(kind) || catalog_has_csv(kind);
 }
 
 bool catalog_add_table(struct catalog *c, const struct toml_doc *doc, const struct toml_node *table, struct diags *diags)
@@ -441,7 +424,8 @@ uint64_t catalog_contents(const struct toml_doc *doc)
 {
     uint64_t h = text_hash(TEXT_HASH_INIT, doc->text, strlen(doc->text));
     for (int k = 0; k < DSE_KIND_COUNT; k++) {
-        const struct toml_node *table = csv_adder((enum dse_kind)k) ? toml_get(&doc->root, kind_plural((enum dse_kind)k)) : NULL;
+        const struct toml_node *table =
+            catalog_has_csv((enum dse_kind)k) ? toml_get(&doc->root, kind_plural((enum dse_kind)k)) : NULL;
         for (size_t i = 0; table && table->type == TOML_TABLE && i < table->n; i++) {
             if (table->children[i].type != TOML_STRING) continue;
             char *path = csv_path(doc, &table->children[i]);
