@@ -74,7 +74,8 @@ static size_t sweep_2(const struct record_2 *records, const uint32_t *order, siz
     return kept;
 }
 
-size_t front_mark_2(const double *values, size_t n, uint8_t *keep)
+/* The same as front_compute without pruning, for 2, 3, and any number m >= 4 of objectives. */
+static size_t front_mark_2(const double *values, size_t n, uint8_t *keep)
 {
     struct order_parts parts;
     struct record_2 *records = scratch_new(n, sizeof *records);
@@ -193,7 +194,7 @@ static uint32_t records_3(const double *values, size_t n, struct order_parts *pa
     return slots;
 }
 
-size_t front_mark_3(const double *values, size_t n, uint8_t *keep)
+static size_t front_mark_3(const double *values, size_t n, uint8_t *keep)
 {
     struct order_parts parts;
     struct staircase staircase;

@@ -30,9 +30,6 @@ bool pivots_dominate(const struct pivots *p, const double *point, int m);
  * the caller frees; or NULL when no point went. */
 uint32_t *front_prune(const double *values, size_t n, int m, size_t *ret_n);
 
-/* The same as front_compute without pruning, for 2, 3, and any number m >= 4 of objectives. */
-size_t front_mark_2(const double *values, size_t n, uint8_t *keep);
-size_t front_mark_3(const double *values, size_t n, uint8_t *keep);
 size_t front_mark_divide(const double *values, size_t n, int m, uint8_t *keep);
 
 #endif

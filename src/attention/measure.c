@@ -23,7 +23,8 @@ double moments_sd(const struct moments *m)
 
 /* ---- the plan ------------------------------------------------------------------------------------------------------------ */
 
-size_t measure_first(const struct measure_plan *p, size_t context)
+/* The first step of a context that is measured. */
+static size_t measure_first(const struct measure_plan *p, size_t context)
 {
     return p->steps ? context - p->steps : context / 2;
 }

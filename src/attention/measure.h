@@ -47,8 +47,6 @@ struct measure_plan {
 bool measure_plan_check(const struct measure_plan *p, struct diags *diags);
 /* The number of heads of all sources. */
 size_t measure_heads(const struct measure_plan *p);
-/* The first step of a context that is measured. */
-size_t measure_first(const struct measure_plan *p, size_t context);
 
 /* Mean and (population) standard deviation over heads. */
 struct moments {

@@ -69,7 +69,8 @@ static bool add_ideal(const struct invocation *in, const char *name, unsigned *b
     return strcmp(name, "all") == 0 || unknown_ideal(in, name);
 }
 
-bool ideal_parse(const struct invocation *in, unsigned *ret)
+/* --ideal as bits of enum dse_ideal, 0 when not given. False with an error. */
+static bool ideal_parse(const struct invocation *in, unsigned *ret)
 {
     *ret = 0;
     bool ok = true;

@@ -29,7 +29,4 @@ void events_run_release(struct events_run *r);
 void events_print_notes(const struct events_run *r, enum output_format format);
 void events_print_resources(const struct events_run *r, enum output_format format);
 
-/* --ideal as bits of enum dse_ideal, 0 when not given. False with an error. */
-bool ideal_parse(const struct invocation *in, unsigned *ret);
-
 #endif

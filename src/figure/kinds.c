@@ -141,7 +141,7 @@ static bool has_steps(const struct scene *s, const struct cloud *front)
     return steps;
 }
 
-bool build_pareto(struct scene *s, const struct inputs *in, struct diags *diags)
+static bool build_pareto(struct scene *s, const struct inputs *in, struct diags *diags)
 {
     if (!in->front) return build_with_fronts(s, in->query, diags);
     const struct figure *f = s->figure;
@@ -154,7 +154,7 @@ bool build_pareto(struct scene *s, const struct inputs *in, struct diags *diags)
 
 /* ---- scatter, lines --------------------------------------------------------------------------------------------------- */
 
-bool build_scatter(struct scene *s, const struct inputs *in, struct diags *diags)
+static bool build_scatter(struct scene *s, const struct inputs *in, struct diags *diags)
 {
     return read_points(s, in->query, &s->figure->query, true, scene_add_cloud(s, LAYER_MARKS, CLOUD_MARKS, NULL), diags);
 }
@@ -169,7 +169,7 @@ static bool build_normalized_lines(struct scene *s, struct rows *rows, struct cl
     return ok;
 }
 
-bool build_lines(struct scene *s, const struct inputs *in, struct diags *diags)
+static bool build_lines(struct scene *s, const struct inputs *in, struct diags *diags)
 {
     struct cloud *cloud = scene_add_cloud(s, LAYER_LINES, LINE_MARKS, NULL);
     if (s->figure->normalize) return build_normalized_lines(s, in->query, cloud, diags);

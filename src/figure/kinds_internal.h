@@ -24,9 +24,6 @@ const char *scene_published(const struct figure *f);
 /* Read annotations and bands. */
 bool scene_add_notes(struct scene *s, const struct inputs *in, struct diags *diags);
 
-bool build_pareto(struct scene *s, const struct inputs *in, struct diags *diags);
-bool build_scatter(struct scene *s, const struct inputs *in, struct diags *diags);
-bool build_lines(struct scene *s, const struct inputs *in, struct diags *diags);
 bool build_bars(struct scene *s, const struct inputs *in, struct diags *diags);
 bool build_grouped_bars(struct scene *s, const struct inputs *in, struct diags *diags);
 bool build_stacked_bars(struct scene *s, const struct inputs *in, struct diags *diags);

@@ -34,7 +34,7 @@ struct parsing {
     struct diags *diags;
 };
 
-struct srcloc formula_loc_at(const struct formula *f, size_t at)
+static struct srcloc formula_loc_at(const struct formula *f, size_t at)
 {
     struct srcloc loc = f->source.loc;
     const char *s = f->source.text;

@@ -79,6 +79,5 @@ void formula_release(struct formula *f);
 int formula_condition(const struct formula_node *loop);
 /* The place of a node in the file. */
 struct srcloc formula_loc(const struct formula *f, const struct formula_node *n);
-struct srcloc formula_loc_at(const struct formula *f, size_t at);
 
 #endif

@@ -181,7 +181,8 @@ const char *dse_bill_why_null(const struct dse_bill *b, const char *metric)
 
 /* ---- dollars ------------------------------------------------------------------------------------------------------------- */
 
-double bill_die_usd(const struct dse_bill *b)
+/* A good die, tested: C5. NaN where it is larger than a reticle, or the book lacks a constant. */
+static double bill_die_usd(const struct dse_bill *b)
 {
     struct dse_wafer wafer;
     const char *none;

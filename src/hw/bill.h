@@ -4,8 +4,6 @@
 
 #include <dse/cost.h>
 
-/* A good die, tested: C5. NaN where it is larger than a reticle, or the book lacks a constant. */
-double bill_die_usd(const struct dse_bill *b);
 /* C24. What each die of the bill pays of its design and masks: nothing where it is bought, or nobody pays. `units` is above 0. */
 double bill_design_usd(const struct dse_bill *b, double units);
 /* Stacks that find room along the two long edges of a die as long as a reticle, at the shortest edge that one takes. */

@@ -36,9 +36,6 @@ enum watch_end {
     WATCH_UNSEEN,    /* it ended, and how is not known: the program lets children go */
 };
 
-/* Wait for the child, which leads a process group of its own; what else is in the group is ended with it. */
-enum watch_end plugin_watch(pid_t child, int *ret_status);
-
 /* What is seen of a process at a moment. */
 struct sight {
     char state;           /* as in /proc/PID/stat; 'R' where nothing is known */
@@ -126,7 +123,8 @@ static enum watch_end wait_or_stop(pid_t child)
     return unseen ? WATCH_UNSEEN : WATCH_ENDED;
 }
 
-enum watch_end plugin_watch(pid_t child, int *ret_status)
+/* Wait for the child, which leads a process group of its own; what else is in the group is ended with it. */
+static enum watch_end plugin_watch(pid_t child, int *ret_status)
 {
     const enum watch_end end = wait_or_stop(child);
     if (end != WATCH_UNSEEN) kill(-child, SIGKILL);

@@ -64,7 +64,7 @@ void quality_slopes(const double *x, const double *y, size_t n, double *ret)
     }
 }
 
-double quality_cubic(double x0, double x1, double y0, double y1, double m0, double m1, double x)
+static double quality_cubic(double x0, double x1, double y0, double y1, double m0, double m1, double x)
 {
     const double h = x1 - x0, s = (y1 - y0) / h, d = x - x0;
     const double a = (m0 + m1 - 2 * s) / h / h, b = (3 * s - 2 * m0 - m1) / h;

@@ -93,7 +93,6 @@ void quality_set_rule(struct dse_quality_surface *s, enum dse_quality_metric m, 
 
 /* Steffen's slopes of n points, and the cubic between two: the formulas, in the order of GSL's. */
 void quality_slopes(const double *x, const double *y, size_t n, double *ret);
-double quality_cubic(double x0, double x1, double y0, double y1, double m0, double m1, double x);
 /* n points at x: lines or Steffen's cubic. x within x[0] to x[n - 1]. */
 double quality_between(const double *x, const double *y, size_t n, int32_t curve, double at);
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sql_directions(const char *text, bool *maximise, char **ret_error)
+/* "max,min" as directions. Returns how many; 0 with *ret_error (sqlite3_malloc). */
+static int sql_directions(const char *text, bool *maximise, char **ret_error)
 {
     int m = 0;
     for (const char *s = text; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {

@@ -18,7 +18,7 @@ struct sql_models *sql_models_new(const struct catalog *catalog)
     return m;
 }
 
-struct sql_models *sql_models_hold(struct sql_models *m)
+static struct sql_models *sql_models_hold(struct sql_models *m)
 {
     m->holders++;
     return m;
@@ -31,7 +31,8 @@ void sql_models_release(struct sql_models *m)
     free(m);
 }
 
-const struct catalog *sql_catalog(struct sql_models *m, char **ret_error)
+/* The catalog, or NULL with *ret_error (sqlite3_malloc). */
+static const struct catalog *sql_catalog(struct sql_models *m, char **ret_error)
 {
     if (m->catalog) return m->catalog;
     struct diags diags;
@@ -254,7 +255,7 @@ static void free_module(void *module)
     free(module);
 }
 
-int sql_register_model(sqlite3 *db, struct sql_models *models, const struct model *model)
+static int sql_register_model(sqlite3 *db, struct sql_models *models, const struct model *model)
 {
     char *names[] = {xstrdup(model->desc->name), xasprintf("%s_model", model->desc->name)};
     int rc = SQLITE_OK;

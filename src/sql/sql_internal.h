@@ -9,13 +9,9 @@
 #include "space/batch.h"
 #include "sql/sql.h"
 
-struct sql_models *sql_models_hold(struct sql_models *m);
-/* The catalog, or NULL with *ret_error (sqlite3_malloc). */
-const struct catalog *sql_catalog(struct sql_models *m, char **ret_error);
 /* The errors of diags as one text of sqlite3_malloc; releases diags. */
 char *sql_error(struct diags *diags);
 
-int sql_register_model(sqlite3 *db, struct sql_models *models, const struct model *model);
 int sql_register_pareto(sqlite3 *db);
 int sql_register_aggregates(sqlite3 *db);
 
@@ -93,8 +89,5 @@ static inline bool sql_axis_value(const struct sql_axis *a, struct value *ret)
 }
 
 /* ---- objectives ------------------------------------------------------------------------------------------------------------ */
-
-/* "max,min" as directions. Returns how many; 0 with *ret_error (sqlite3_malloc). */
-int sql_directions(const char *text, bool *maximise, char **ret_error);
 
 #endif

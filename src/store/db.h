@@ -66,9 +66,6 @@ bool db_open_memory(struct db *db, struct diags *diags);
 /* Closing db = {0} or a closed db does nothing. */
 void db_close(struct db *db);
 
-/* Is the database `schema` ("main", or an attached one of file `path`) one of dse that this dse knows? An empty one passes when
- * allow_empty. */
-bool db_check_identity(const struct db *db, const char *schema, const char *path, bool allow_empty, struct diags *diags);
 /* Is the file that is being written still the one at its path? False with an error when somebody deleted or replaced it
  * meanwhile: what was written into it is lost. */
 bool db_check_kept(const struct db *db, struct diags *diags);

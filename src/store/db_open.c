@@ -96,7 +96,9 @@ static bool check_file(const char *path, const struct stat *st, bool allow_empty
     return true;
 }
 
-bool db_check_identity(const struct db *db, const char *schema, const char *path, bool allow_empty, struct diags *diags)
+/* Is the database `schema` ("main", or an attached one of file `path`) one of dse that this dse knows? An empty one passes when
+ * allow_empty. */
+static bool db_check_identity(const struct db *db, const char *schema, const char *path, bool allow_empty, struct diags *diags)
 {
     int64_t id, version, objects;
     if (!db_int(db, &id, diags, "PRAGMA \"%w\".application_id", schema) ||

@@ -456,7 +456,8 @@ static bool add_of_rows(struct making *m)
     return ok;
 }
 
-bool notices_of_front(const struct db *db, int64_t run, const struct notice_front *front, char **ret, struct diags *diags)
+/* The notices of a front in the form of run.notices. The caller frees *ret. For a run of an older dse, those that can be told. */
+static bool notices_of_front(const struct db *db, int64_t run, const struct notice_front *front, char **ret, struct diags *diags)
 {
     struct making m = {.db = db, .run = run, .front = front, .diags = diags};
     text_init(&m.json);

@@ -34,7 +34,4 @@ struct notice_front {
     size_t n_objectives;
 };
 
-/* The notices of a front in the form of run.notices. The caller frees *ret. For a run of an older dse, those that can be told. */
-bool notices_of_front(const struct db *db, int64_t run, const struct notice_front *front, char **ret, struct diags *diags);
-
 #endif

@@ -92,8 +92,6 @@ char *view_rows(const char *model, bool refines, bool front);
 /* The views comparison and comparison_front, over all models, likewise; those of the file are described in column_info when they
  * changed or, as columns_described says, the models' columns may have got another description. */
 bool schema_create_comparison(const struct db *db, int64_t run, bool columns_described, struct diags *diags);
-/* Create view `name` AS `select`, which is freed, unless it is that already; else *changed is set. */
-bool schema_create_view(const struct db *db, const char *name, int64_t run, char *select, bool *changed, struct diags *diags);
 /* The models of a database: those that have both tables, in the order of their names. */
 struct model_list {
     char **names;

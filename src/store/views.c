@@ -111,7 +111,8 @@ static bool is_view(const struct db *db, const char *name, const char *sql, bool
     return rc >= 0;
 }
 
-bool schema_create_view(const struct db *db, const char *name, int64_t run, char *select, bool *changed, struct diags *diags)
+/* Create view `name` AS `select`, which is freed, unless it is that already; else *changed is set. */
+static bool schema_create_view(const struct db *db, const char *name, int64_t run, char *select, bool *changed, struct diags *diags)
 {
     char *sql = schema_sql("CREATE %sVIEW \"%w\" AS %s", run ? "TEMP " : "", name, select);
     bool same = false, ok = run || is_view(db, name, sql, &same, diags);
