@@ -88,6 +88,7 @@ bool prove_defaults(const struct model *m, const struct catalog *catalog, struct
         const struct field *f = &m->params.fields[i];
         if (!field_is_number(f)) continue;
         const double v = field_number(f, params);
+        if (f->may_be_auto && isnan(v)) continue; /* a model without resolve() leaves it open */
         if (!(v >= f->min && v <= f->max)) ok = prove_fail(m, diags, "%s: its default, %g, is out of range", f->name, v);
     }
     ok = ok && hold(&h, params, diags);
