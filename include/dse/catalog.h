@@ -344,9 +344,12 @@ struct dse_gpu_kernels {
     double kernels_borrowed;                          /* 1: the fitted ones are of another generation */
     double kernel_cache_bytes;                        /* a cycle from the last-level cache to an SM */
     double gemm_four_share;                           /* as gemm_narrow_share, which is of 8 bits, of 4 */
-    double attention_head_blocks;                     /* in decode, of all sequences together, that share a KV head at most */
-    double attention_narrow_cycles;                   /* before decode attention over a cache of 8 bits: queries become as narrow */
-    double attention_narrow_draw;                     /* of a block's bandwidth, what it draws of such a cache */
+    double attention_head_blocks;   /* in decode, of all sequences, or of each (one kernel), at a KV head at most */
+    double attention_narrow_cycles; /* before decode attention over a cache of 8 bits: queries become as narrow */
+    double attention_narrow_work;   /* of a tile of such a cache: its products, over those at 16 bits */
+    double attention_stream_share;  /* of the peak bandwidth, in attention */
+    double kernel_fixed_cycles;     /* as gemm_fixed_cycles, of kernels other than the library's */
+    double attention_rows;          /* query rows that a block of decode computes at least */
     double expert_tensor_share, expert_stream_share, expert_row_share,
         expert_scaled_share;   /* of what the maker's kernels reach, what those of experts do */
     double gemm_narrow_stream; /* of a GEMM of 8 or 4 bits: kernel_stream_share over its value at 16 */

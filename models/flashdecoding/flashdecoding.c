@@ -67,16 +67,27 @@ static const struct dse_param kernel_params[] = {
                        "E28"),
     DSE_PARAM_F64_AUTO(
         K, attention_head_blocks, "", 1, 1e6, NULL,
-        "kernel_losses = measured: blocks of all sequences that share a KV head in decode, at most; auto: the gpu's, "
-        "else no limit",
+        "kernel_losses = measured: blocks at a KV head in decode, at most, of all sequences; with attention_kernels = 1 of each; "
+        "auto: the gpu's, else no limit",
         "E29"),
     DSE_PARAM_F64_AUTO(K, attention_narrow_cycles, "", 0, 1e6, NULL,
                        "kernel_losses = measured: cycles before decode attention over a cache of 8 bits or fewer; auto: the gpu's, "
                        "else 0",
                        "E29"),
-    DSE_PARAM_F64_AUTO(
-        K, attention_narrow_draw, "", 0.01, 1, NULL,
-        "kernel_losses = measured: share of its bandwidth that a block draws of such a cache; auto: the gpu's, else 1", "E29"),
+    DSE_PARAM_F64_AUTO(K, attention_narrow_work, "", 1, 100, NULL,
+                       "kernel_losses = measured: work of a tile of such a cache, over that at 16 bits; auto: the gpu's, else 1",
+                       "E29"),
+    DSE_PARAM_F64_AUTO(K, attention_stream_share, "", 0.01, 1, NULL,
+                       "kernel_losses = measured: share of the peak bandwidth that attention reaches; auto: the gpu's, else an "
+                       "A100's",
+                       "E29"),
+    DSE_PARAM_F64_AUTO(K, kernel_fixed_cycles, "", 0, 1e6, NULL,
+                       "dataflow = vendor: fixed cycles of a kernel that is not the maker's library's: of attention, experts and "
+                       "GEMMs of fewer than 16 bits; auto: the gpu's, else an A100's",
+                       "E28"),
+    DSE_PARAM_F64_AUTO(K, attention_rows, "", 1, 1024, NULL,
+                       "kernel_losses = measured: query rows that a block of decode computes at least; auto: the gpu's, else 64",
+                       "E29"),
     DSE_PARAM_F64_AUTO(
         K, expert_tensor_share, "", 0.01, 1, NULL,
         "dataflow = vendor: share of a GEMM's rate that the generated kernel of experts reaches on tensor cores; auto: "
@@ -364,15 +375,18 @@ static const char no_power[] = "board_power_w is not above the device's power at
 
 /* E28, E29 of an A100: fitted to its measured kernels (catalog/measured, rows of split calibrate). Where nobody measured a GPU's
  * generation, it is taken for one. */
-static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.790,
-                                              .gemm_fixed_cycles = 7716,
+static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.8044,
+                                              .gemm_fixed_cycles = 7232,
+                                              .kernel_fixed_cycles = 6468,
                                               .attention_kernels = 3,
-                                              .gemm_tensor_share = 0.837,
-                                              .attention_tensor_share = 0.58,
+                                              .gemm_tensor_share = 0.8346,
+                                              .attention_stream_share = 0.7777,
+                                              .attention_tensor_share = 0.5851,
+                                              .attention_rows = 64,
                                               .gemm_reach_bytes = 128,
-                                              .attention_block_cycles = 4060,
+                                              .attention_block_cycles = 4553,
                                               .gemm_narrow_share = 1,
-                                              .expert_tensor_share = 0.785, /* 91 rows of an A100 (catalog/measured) */
+                                              .expert_tensor_share = 0.780, /* 91 rows of an A100 (catalog/measured) */
                                               .l2_copies = 1};
 
 /* NVLink 3 of an A100: 12 links of 25 GB/s. Where a GPU's entry has no links, its devices are taken to have these. */
@@ -399,7 +413,10 @@ static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kern
     own_or(&k->gemm_narrow_stream, of->gemm_narrow_stream, 1);
     own_or(&k->attention_head_blocks, of->attention_head_blocks, FD_NO_LIMIT);
     own_or(&k->attention_narrow_cycles, of->attention_narrow_cycles, 0);
-    own_or(&k->attention_narrow_draw, of->attention_narrow_draw, 1);
+    own_or(&k->attention_narrow_work, of->attention_narrow_work, 1);
+    own_or(&k->attention_stream_share, of->attention_stream_share, ampere.attention_stream_share);
+    own_or(&k->kernel_fixed_cycles, of->kernel_fixed_cycles, ampere.kernel_fixed_cycles);
+    own_or(&k->attention_rows, of->attention_rows, ampere.attention_rows);
     own_or(&k->expert_tensor_share, of->expert_tensor_share, ampere.expert_tensor_share);
     own_or(&k->expert_scaled_share, of->expert_scaled_share, k->expert_tensor_share);
     own_or(&k->expert_stream_share, of->expert_stream_share, 1);

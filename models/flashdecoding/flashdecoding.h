@@ -160,9 +160,10 @@ struct fd_machine {
         double stream, gemm_stream, block_stream;                    /* of the DRAM: all blocks, those of a GEMM, and one */
         double sm_ops, sm_path;                                      /* of one SM: tensor cores; operands into them */
         double generated_ops;                                        /* as sm_ops, by format_peak: of kernels not the maker's */
-        double attention_ops;                                        /* of one SM, in attention */
+        double attention_ops, attention_stream;                      /* in attention: of one SM; of the DRAM */
         double l2_path, cache_path; /* of one SM, through the last-level cache: at its peak, as kernels stream from it */
-        double fixed_s, attention_kernels, block_s, exposed, narrow_s;
+        double fixed_s, kernel_fixed_s, gemm_fixed_s; /* of the library's kernels, of others, of a GEMM */
+        double attention_kernels, block_s, exposed, narrow_s;
         double activation_bytes;    /* of an element that a GEMM reads */
         double kept_bytes, l2_near; /* weights of a GEMM that a warm cache keeps; what one SM's part of the cache has room for */
         double splits_max;
@@ -194,6 +195,8 @@ const char *fd_formats_check(const struct fd_params *p);
 void fd_formats_stand(const struct fd_params *p, struct dse_standing *ret);
 /* The machine as it multiplies such operands. */
 void fd_machine_set(struct fd_machine *m, const struct fd_operands *of);
+/* Of a GEMM's kernel: the library's at 16 bits, the engine's own at fewer. */
+double fd_gemm_fixed_s(const struct fd_machine *m, enum fd_format format);
 /* tile_s and tile_sum_s from the other rates: whoever changes these calls it. */
 void fd_vendor_tiles(struct fd_machine *m);
 
@@ -292,7 +295,7 @@ struct fd_attention_law {
 };
 void fd_attention_law(struct fd_attention_law *ret, const struct fd_machine *m);
 
-enum { FD_SOFTMAX_OPS = 5 };
+enum { FD_SOFTMAX_OPS = 5, FD_OWN_SUM = 3 /* attention_kernels of FlashAttention-2 */ };
 /* What of one kind of attention a device does in a layer. */
 struct fd_attention_shape {
     bool prompt;  /* rows of queries in tiles, over keys that they share; else a few queries, and positions split over blocks */
@@ -340,17 +343,32 @@ struct fd_measured_work {
     double rows, pairs;     /* prefill: query rows of a sequence, 0: n; pairs of them and positions, 0: all positions before each */
     double bytes, products; /* of keys and values */
     double widened_s;       /* decode: numbers made of them, of a cache with scales (E34) */
-    double beside_bytes, write_bytes; /* prefill: query rows and results; what the kernel moves that writes the cache */
+    double beside_bytes, write_bytes; /* query rows and results; prefill: what the kernel moves that writes the cache */
     double tile, count_tile, resident, memory_s, l2_s;
+    /* Decode. */
     double splits, fewest_splits;
-    double draw, narrow_s; /* of a block's bandwidth; before attention: both of a narrow cache */
+    double full;           /* share of blocks in waves before the last one */
+    double block_rows;     /* query rows that a block computes */
+    double work, narrow_s; /* of a tile's products; before attention: of a narrow cache, else 1 and 0 */
+    bool copied;           /* results are brought into order by a kernel of their own, if kernels are apart */
 };
 /* Read and written by the kernel that writes keys and values of so many tokens of a layer to the cache. */
 double fd_written_bytes(const struct fd_params *p, double tokens);
-/* Blocks that the positions of a KV head are split over, in decode. */
-double fd_measured_splits(double groups, double slots, double tiles, double most);
-/* At most so many. */
-double fd_splits_most(const struct fd_params *p, const struct fd_attention_shape *s);
+/* What FlashAttention-2 splits the positions of each of `groups` KV heads over: without need no split; else the fewest that use the
+ * slots to 85 % as well as the best number does. */
+double fd_flash2_splits(double groups, double slots, double tiles);
+/* Blocks that kernels as they were measured split the positions of a KV head over, in decode. */
+struct fd_splitting {
+    double groups, slots, tiles;
+    double kernels, head_blocks; /* attention_kernels, attention_head_blocks */
+};
+double fd_measured_splits(const struct fd_splitting *s, const struct fd_attention_shape *shape);
+/* Share of so many blocks that runs in waves before the last one. */
+double fd_full_waves(double blocks, double slots);
+/* Query rows of a KV head, as many as a block computes. */
+double fd_block_rows(const struct fd_attention_shape *s, double least);
+/* Is a result, of more than one sequence and KV head, brought into order by a kernel of its own? */
+bool fd_is_copied(const struct fd_attention_shape *s);
 /* Are its keys and values narrower than 16 bits, and its queries made so? */
 bool fd_is_narrow(const struct fd_params *p, const struct fd_attention_shape *s);
 

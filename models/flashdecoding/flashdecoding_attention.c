@@ -87,10 +87,15 @@ static void measured(struct fd_attention_law *ret, const struct fd_machine *m, c
                      const struct drawn *d)
 {
     const struct fd_params *p = m->p;
-    const double groups = s->sequences * s->kv_heads, most = fd_splits_most(p, s);
-    const double splits = fd_measured_splits(groups, d->slots, dse_ceil(d->n / d->tile), most);
-    const bool narrow = fd_is_narrow(p, s);
+    const struct dse_gpu_kernels *k = &p->kernels;
+    const struct fd_splitting splitting = {.groups = s->sequences * s->kv_heads,
+                                           .slots = d->slots,
+                                           .tiles = dse_ceil(d->n / d->tile),
+                                           .kernels = k->attention_kernels,
+                                           .head_blocks = k->attention_head_blocks};
+    const double groups = splitting.groups, splits = s->prompt ? 1 : fd_measured_splits(&splitting, s);
     const double dim = (s->key_dim + s->value_dim) / 2;
+    const bool narrow = fd_is_narrow(p, s);
     const struct fd_measured_work work = {.prefill = s->prompt,
                                           .warm = p->cache == FD_WARM,
                                           .n = d->n,
@@ -102,7 +107,7 @@ static void measured(struct fd_attention_law *ret, const struct fd_machine *m, c
                                           .bytes = ret->bytes,
                                           .products = ret->products,
                                           .widened_s = s->widened / m->vector_peak,
-                                          .beside_bytes = 2 * d->vectors * s->queries * dim * FD_ACTIVATION_BYTES,
+                                          .beside_bytes = 2 * dim * s->sequences * s->queries * s->heads * FD_ACTIVATION_BYTES,
                                           .write_bytes = s->written_bytes,
                                           .tile = d->tile,
                                           .count_tile = d->tile,
@@ -111,8 +116,11 @@ static void measured(struct fd_attention_law *ret, const struct fd_machine *m, c
                                           .l2_s = p->l2_latency_ns / FD_NS_PER_S,
                                           .splits = splits,
                                           .fewest_splits = splits,
-                                          .draw = narrow ? p->kernels.attention_narrow_draw : 1,
-                                          .narrow_s = narrow ? m->vendor.narrow_s : 0};
+                                          .full = fd_full_waves(groups * splits, d->slots),
+                                          .block_rows = fd_block_rows(s, k->attention_rows),
+                                          .work = narrow ? k->attention_narrow_work : 1,
+                                          .narrow_s = narrow ? m->vendor.narrow_s : 0,
+                                          .copied = fd_is_copied(s)};
     fd_attention_measured(ret, m, &work);
 }
 

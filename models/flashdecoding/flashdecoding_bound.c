@@ -48,6 +48,8 @@ void fd_box_clock(struct fd_box *b, struct dse_interval clock_ghz)
     const double most_hz = clock_ghz.hi * DSE_GIGA, least_hz = clock_ghz.lo * DSE_GIGA; /* fewer cycles are faster */
     b->fast.vendor.fixed_s = b->lo.kernels.gemm_fixed_cycles / most_hz;
     b->slow.vendor.fixed_s = b->hi.kernels.gemm_fixed_cycles / least_hz;
+    b->fast.vendor.kernel_fixed_s = b->lo.kernels.kernel_fixed_cycles / most_hz;
+    b->slow.vendor.kernel_fixed_s = b->hi.kernels.kernel_fixed_cycles / least_hz;
     b->fast.vendor.narrow_s = b->lo.kernels.attention_narrow_cycles / most_hz;
     b->slow.vendor.narrow_s = b->hi.kernels.attention_narrow_cycles / least_hz;
     b->fast.vendor.attention_kernels = b->lo.kernels.attention_kernels;

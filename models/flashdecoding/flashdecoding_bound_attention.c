@@ -177,18 +177,70 @@ static void measured_token(struct fd_attention_bound *ret, const struct fd_box *
                            const struct fd_measured_work *hi, double rows)
 {
     const double computed = ret->token_products.lo / (b->fast.vendor.attention_ops * b->fast.sms);
-    const double cached = b->fast.vendor.cache_path * b->fast.sms, stream = b->fast.vendor.stream;
+    const double cached = b->fast.vendor.cache_path * b->fast.sms, stream = b->fast.vendor.attention_stream;
     const double loaded = lo->warm ? 0 : ret->token_bytes.lo / (lo->prefill ? dse_max(stream, cached) : stream);
     ret->token_s = dse_iv(dse_below(dse_max(computed, loaded), 16), (double)INFINITY);
     if (lo->warm || lo->prefill) ret->token_bytes.lo = 0;
     if (lo->prefill) ret->token_bytes.hi = dse_above((hi->bytes + hi->beside_bytes + hi->write_bytes) / rows, 16);
 }
 
+/* More blocks go through fewer tiles each, but for the sum of their parts. FlashAttention-2's rule goes up and down: where its
+ * arguments vary, nothing is known of it. */
+static struct dse_interval splits_between(const struct fd_splitting *few, const struct fd_splitting *many,
+                                          const struct fd_attention_shape *least, const struct fd_attention_shape *most)
+{
+    enum { SPLITS_MAX = 128 };
+    const bool same = few->groups == many->groups && few->slots == many->slots && few->tiles == many->tiles;
+    const bool ruled = !least->latent && dse_max(few->kernels, many->kernels) >= FD_OWN_SUM;
+    if (ruled && !(same && few->kernels == many->kernels)) return dse_iv(1, dse_min(many->tiles, SPLITS_MAX));
+    return dse_iv(fd_measured_splits(few, most), fd_measured_splits(many, least));
+}
+
+static void blocks_between(struct fd_measured_work *lo, struct fd_measured_work *hi, const struct fd_box *b,
+                           const struct fd_attention_shape *least, const struct fd_attention_shape *most)
+{
+    const struct dse_gpu_kernels *k_lo = &b->lo.kernels, *k_hi = &b->hi.kernels;
+    const struct fd_splitting few = {.groups = hi->groups,
+                                     .slots = hi->resident * b->slow.sms,
+                                     .tiles = dse_ceil(lo->n / lo->count_tile),
+                                     .kernels = k_hi->attention_kernels,
+                                     .head_blocks = k_lo->attention_head_blocks},
+                              many = {.groups = lo->groups,
+                                      .slots = lo->resident * b->fast.sms,
+                                      .tiles = dse_ceil(hi->n / hi->count_tile),
+                                      .kernels = k_lo->attention_kernels,
+                                      .head_blocks = k_hi->attention_head_blocks};
+    const struct dse_interval splits = lo->prefill ? dse_iv_of(1) : splits_between(&few, &many, least, most);
+    const bool same = few.groups == many.groups && few.slots == many.slots && splits.lo == splits.hi;
+    const double full = same ? fd_full_waves(few.groups * splits.lo, few.slots) : 0;
+    lo->fewest_splits = hi->splits = splits.lo;
+    hi->fewest_splits = lo->splits = splits.hi;
+    lo->full = full;
+    hi->full = same ? full : 1;
+    lo->copied = fd_is_copied(least);
+    hi->copied = fd_is_copied(most);
+    const double pad_lo = k_lo->attention_rows, pad_hi = k_hi->attention_rows;
+    const double rows = least->queries * dse_min(least->heads / least->kv_heads, most->heads / most->kv_heads);
+    lo->block_rows = pad_lo == pad_hi ? dse_ceil(rows / pad_lo) * pad_lo : dse_max(rows, pad_lo);
+    const double most_rows = most->queries * dse_max(least->heads / least->kv_heads, most->heads / most->kv_heads);
+    hi->block_rows = pad_lo == pad_hi ? dse_ceil(most_rows / pad_hi) * pad_hi : most_rows + pad_hi;
+}
+
+/* A narrow cache's kernels take longer, and a box may have points with and without. */
+static void narrow_between(struct fd_measured_work *lo, struct fd_measured_work *hi, const struct fd_box *b,
+                           const struct fd_attention_shape *shape)
+{
+    const bool all = fd_is_narrow(&b->hi, shape), some = fd_is_narrow(&b->lo, shape);
+    lo->work = all ? b->lo.kernels.attention_narrow_work : 1;
+    hi->work = some ? b->hi.kernels.attention_narrow_work : 1;
+    lo->narrow_s = all ? b->fast.vendor.narrow_s : 0;
+    hi->narrow_s = some ? b->slow.vendor.narrow_s : 0;
+}
+
 /* E29: it grows with all that there is to do, and falls with every rate. */
 static void measured(struct fd_attention_bound *ret, const struct fd_box *b, struct dse_interval widened,
                      const struct fd_attention_shape *least_shape, const struct fd_attention_shape *most_shape)
 {
-    const struct dse_interval n = {least_shape->positions, most_shape->positions};
     struct fd_measured_work lo = measured_work(b, least_shape, ret->bytes.lo, ret->products.lo),
                             hi = measured_work(b, most_shape, ret->bytes.hi, ret->products.hi);
     lo.widened_s = dse_below(widened.lo / b->fast.vector_peak, 4);
@@ -203,18 +255,8 @@ static void measured(struct fd_attention_bound *ret, const struct fd_box *b, str
     hi.resident = (double)b->lo.resident_blocks;
     hi.memory_s = b->hi.memory_latency_ns / FD_NS_PER_S;
     hi.l2_s = b->hi.l2_latency_ns / FD_NS_PER_S;
-    /* More blocks are faster, but for the sum of their parts. */
-    const double least_tiles = dse_ceil(n.lo / lo.count_tile), most_tiles = dse_ceil(n.hi / hi.count_tile);
-    const double at_least = fd_splits_most(&b->lo, most_shape), at_most = fd_splits_most(&b->hi, least_shape);
-    const double fewest = fd_measured_splits(hi.groups, hi.resident * b->slow.sms, least_tiles, at_least);
-    const double splits = fd_measured_splits(lo.groups, lo.resident * b->fast.sms, most_tiles, at_most);
-    const bool all = fd_is_narrow(&b->hi, least_shape), some = fd_is_narrow(&b->lo, least_shape);
-    lo.draw = all ? b->hi.kernels.attention_narrow_draw : 1;
-    hi.draw = some ? b->lo.kernels.attention_narrow_draw : 1;
-    lo.narrow_s = all ? b->fast.vendor.narrow_s : 0;
-    hi.narrow_s = some ? b->slow.vendor.narrow_s : 0;
-    lo.fewest_splits = hi.splits = fewest;
-    hi.fewest_splits = lo.splits = splits;
+    blocks_between(&lo, &hi, b, least_shape, most_shape);
+    narrow_between(&lo, &hi, b, least_shape);
     struct fd_attention_law least, most;
     fd_attention_measured(&least, &b->fast, &lo);
     fd_attention_measured(&most, &b->slow, &hi);

@@ -195,6 +195,8 @@ static void straddle(struct fd_box *b, enum fd_format least, enum fd_format most
         slow->generated_ops = dse_min(slow->generated_ops, slow->format_peak[i]);
         fast->gemm_stream = dse_max(fast->gemm_stream, fast->format_stream[i]);
         slow->gemm_stream = dse_min(slow->gemm_stream, slow->format_stream[i]);
+        fast->gemm_fixed_s = dse_min(fast->gemm_fixed_s, fd_gemm_fixed_s(&b->fast, (enum fd_format)i));
+        slow->gemm_fixed_s = dse_max(slow->gemm_fixed_s, fd_gemm_fixed_s(&b->slow, (enum fd_format)i));
     }
 }
 

@@ -183,7 +183,7 @@ static void experts_by_vendor(struct walk *w, const struct fd_gemm_bound *g)
 
 static double vendor_experts_s(const struct fd_experts *e, const struct fd_machine *m, bool up)
 {
-    return e->kernels / 2 * m->vendor.fixed_s + (up ? e->up_s : e->down_s + e->elementwise_s);
+    return e->kernels / 2 * m->vendor.kernel_fixed_s + (up ? e->up_s : e->down_s + e->elementwise_s);
 }
 
 static void add_experts(struct walk *w)
@@ -251,7 +251,7 @@ static double state_seconds(const struct fd_box *b, const struct fd_machine *m, 
     const double load_s = bytes / (measured ? m->vendor.stream : m->bandwidth * rates->attention_efficiency);
     const double compute_s = ops / (prompt ? m->tensor_peak * rates->compute_efficiency : m->vector_peak);
     const double apart_s = b->lo.kernel_losses == FD_APART ? waits->memory_latency_ns / FD_NS_PER_S : 0;
-    return dse_max(load_s, compute_s) + (measured ? m->vendor.fixed_s : apart_s);
+    return dse_max(load_s, compute_s) + (measured ? m->vendor.kernel_fixed_s : apart_s);
 }
 
 static void add_state(struct walk *w)

@@ -273,7 +273,7 @@ static void experts_of(struct fd_experts *ret, const struct fd_machine *m, const
     ret->gemm_s = ret->up_s + ret->down_s;
     ret->kernels = KERNELS + (l->activation_bits < FD_WIDE_BITS ? NARROWING : 0);
     ret->elementwise_s = elementwise_bytes(l, routed.all, drawn->own) / (m->vendor.stream * shares_of(p).rows);
-    ret->seconds = ret->kernels * m->vendor.fixed_s + ret->gemm_s + ret->elementwise_s;
+    ret->seconds = ret->kernels * m->vendor.kernel_fixed_s + ret->gemm_s + ret->elementwise_s;
 }
 
 void fd_experts_of(struct fd_experts *ret, const struct fd_machine *m, const struct fd_expert_layer *l)

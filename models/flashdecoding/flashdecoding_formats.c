@@ -119,6 +119,11 @@ void fd_formats_stand(const struct fd_params *p, struct dse_standing *ret)
                              : "the format's narrow activations have 16 bits here: the engine has no kernels for them (dataflow)");
 }
 
+double fd_gemm_fixed_s(const struct fd_machine *m, enum fd_format format)
+{
+    return format == FD_BITS_16 ? m->vendor.fixed_s : m->vendor.kernel_fixed_s;
+}
+
 void fd_machine_set(struct fd_machine *m, const struct fd_operands *of)
 {
     struct fd_vendor_rates *v = &m->vendor;
@@ -129,6 +134,7 @@ void fd_machine_set(struct fd_machine *m, const struct fd_operands *of)
     v->sm_ops = v->format_ops[format];
     v->generated_ops = v->format_peak[format];
     v->gemm_stream = v->format_stream[format];
+    v->gemm_fixed_s = fd_gemm_fixed_s(m, format);
     v->quantizing = of->activation_bits < FD_WIDE_BITS ? v->narrowing : FD_QUANTIZED;
     fd_vendor_tiles(m);
 }

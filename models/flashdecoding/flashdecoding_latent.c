@@ -6,15 +6,32 @@
 
 #include <math.h>
 
-/* From latents to keys and values of all heads: a GEMM of the maker's library, whose result is written; keys get the rotated part
- * beside them, which goes through the DRAM again. */
+/* From latents to keys and values of all heads: a GEMM of the maker's library, whose result is written. */
 static double expanding_s(const struct fd_machine *m, double tokens, double heads)
 {
     const struct fd_params *p = m->p;
-    const double dim = (double)p->workload.llm->head_dim, rope = (double)p->rope_dim;
-    const struct fd_gemm g = {.m = tokens, .k = (double)p->kv_rank, .n = 2 * heads * dim};
-    const double joined = tokens * heads * (dim + dim + rope) * FD_ACTIVATION_BYTES;
-    return fd_vendor(m, &g).seconds + joined / m->vendor.stream;
+    const struct fd_gemm g = {.m = tokens, .k = (double)p->kv_rank, .n = 2 * heads * (double)p->workload.llm->head_dim};
+    return fd_vendor(m, &g).seconds;
+}
+
+/* Keys get the rotated part beside them, in a kernel that they go through the DRAM for again. */
+static double joining_s(const struct fd_machine *m, double tokens, double heads)
+{
+    const double dim = (double)m->p->workload.llm->head_dim, rope = (double)m->p->rope_dim;
+    return m->vendor.kernel_fixed_s + tokens * heads * (dim + dim + rope) * FD_ACTIVATION_BYTES / m->vendor.stream;
+}
+
+/* Decode: the blocks that share the positions, of so many reading groups of heads. */
+static void share_positions(struct fd_measured_work *w, const struct fd_machine *m, double heads)
+{
+    const struct fd_params *p = m->p;
+    const struct fd_attention_shape shape = {.latent = true, .sequences = w->groups, .queries = 1, .heads = heads, .kv_heads = 1};
+    const double slots = w->resident * m->sms;
+    const struct fd_splitting splitting = {.groups = w->groups, .slots = slots, .tiles = dse_ceil(w->n / w->tile)};
+    w->splits = w->fewest_splits = fd_measured_splits(&splitting, &shape);
+    w->full = fd_full_waves(w->groups * w->splits, slots);
+    w->block_rows = fd_block_rows(&shape, p->kernels.attention_rows);
+    w->work = 1;
 }
 
 /* What the kernel does, of so many heads; `expanded`: over keys and values of each of them. */
@@ -32,27 +49,24 @@ static struct fd_measured_work latent_work(const struct fd_machine *m, double he
     const double element = dse_kv_bits(w) / DSE_BITS_PER_BYTE;
     const double read = apart > 0 ? apart * (key + rank) : expanded ? heads * keys_and_values : key;
     const double pairs = batch * heads * (prefill ? n * (n + 1) / 2 : n);
-    const double groups = batch * dse_max(1, apart), tile = (double)p->attention_tile;
-    const double splits = fd_measured_splits(groups, (double)p->resident_blocks * m->sms, dse_ceil(n / tile), (double)INFINITY);
-    const double beside = batch * heads * n * keys_and_values * FD_ACTIVATION_BYTES;
-    return (struct fd_measured_work){.prefill = prefill,
-                                     .warm = p->cache == FD_WARM,
-                                     .n = n,
-                                     .groups = groups,
-                                     .vectors = batch * heads,
-                                     .head_dim = keys_and_values / 2,
-                                     .bytes = batch * n * read * element,
-                                     .products = DSE_OPS_PER_MAC * pairs * keys_and_values,
-                                     .beside_bytes = beside,
-                                     .write_bytes = batch * n * key * (FD_ACTIVATION_BYTES + element),
-                                     .tile = tile,
-                                     .count_tile = tile,
-                                     .resident = (double)p->resident_blocks,
-                                     .memory_s = p->memory_latency_ns / FD_NS_PER_S,
-                                     .l2_s = p->l2_latency_ns / FD_NS_PER_S,
-                                     .splits = splits,
-                                     .fewest_splits = splits,
-                                     .draw = 1};
+    const double beside = batch * heads * (prefill ? n : 1) * keys_and_values * FD_ACTIVATION_BYTES;
+    struct fd_measured_work ret = {.prefill = prefill,
+                                   .warm = p->cache == FD_WARM,
+                                   .n = n,
+                                   .groups = batch * dse_max(1, apart),
+                                   .vectors = batch * heads,
+                                   .head_dim = keys_and_values / 2,
+                                   .bytes = batch * n * read * element,
+                                   .products = DSE_OPS_PER_MAC * pairs * keys_and_values,
+                                   .beside_bytes = beside,
+                                   .write_bytes = batch * n * key * (FD_ACTIVATION_BYTES + element),
+                                   .tile = (double)p->attention_tile,
+                                   .count_tile = (double)p->attention_tile,
+                                   .resident = (double)p->resident_blocks,
+                                   .memory_s = p->memory_latency_ns / FD_NS_PER_S,
+                                   .l2_s = p->l2_latency_ns / FD_NS_PER_S};
+    share_positions(&ret, m, apart > 0 ? heads / apart : heads);
+    return ret;
 }
 
 void fd_latent(struct fd_latent *ret, const struct fd_machine *m)
@@ -64,6 +78,8 @@ void fd_latent(struct fd_latent *ret, const struct fd_machine *m)
     struct fd_attention_law law = {0};
     fd_attention_measured(&law, m, &work);
     *ret = (struct fd_latent){.bytes = work.bytes, .products = work.products};
-    ret->expanding_s = expanded ? expanding_s(m, (double)w->batch * (double)w->context, heads) : 0;
-    ret->seconds = ret->expanding_s + dse_max(law.load_s, law.compute_s) + law.fixed_s;
+    const double tokens = (double)w->batch * (double)w->context;
+    ret->expanding_s = expanded ? expanding_s(m, tokens, heads) : 0;
+    ret->seconds =
+        ret->expanding_s + (expanded ? joining_s(m, tokens, heads) : 0) + dse_max(law.load_s, law.compute_s) + law.fixed_s;
 }

@@ -163,7 +163,7 @@ static void add_experts(struct walk *w, const struct dse_op *op, bool up)
         o->kernels = e->kernels / 2;
         o->kernel = FD_VENDOR;
         o->cost = (struct fd_cost){.bytes = op->weight_bytes / o->count + o->gemm.extra_bytes};
-        o->cost.seconds = o->kernels * m->vendor.fixed_s + (up ? e->up_s : e->down_s + e->elementwise_s);
+        o->cost.seconds = o->kernels * m->vendor.kernel_fixed_s + (up ? e->up_s : e->down_s + e->elementwise_s);
         o->compute_bound = o->cost.seconds > 2 * o->cost.bytes / m->vendor.stream;
     } else {
         o->cost = fd_linear(m, &o->gemm, &o->kernel);
@@ -250,7 +250,9 @@ static void add_state(struct walk *w, const struct dse_op *op)
     o->bytes = op->kv_read_bytes + op->kv_write_bytes;
     const double load_s = o->bytes / o->count / (measured ? m->vendor.stream : m->bandwidth * p->attention_efficiency);
     const double rate = prompt ? m->tensor_peak * p->compute_efficiency : m->vector_peak, compute_s = o->ops / o->count / rate;
-    const double fixed_s = measured ? m->vendor.fixed_s : p->kernel_losses == FD_APART ? p->memory_latency_ns / FD_NS_PER_S : 0;
+    const double fixed_s = measured                       ? m->vendor.kernel_fixed_s
+                           : p->kernel_losses == FD_APART ? p->memory_latency_ns / FD_NS_PER_S
+                                                          : 0;
     o->compute_bound = compute_s > load_s;
     take(w, o, dse_max(load_s, compute_s) + fixed_s);
     w->s->state_s += o->seconds;

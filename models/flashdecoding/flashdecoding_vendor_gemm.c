@@ -142,7 +142,7 @@ struct fd_cost fd_vendor_of(const struct fd_machine *m, const struct fd_gemm *g,
     m = fd_machine_for(m, g, &own);
     const struct work w = work_of(m, g, drawn);
     struct fd_cost best = fastest(&w);
-    const double apart_s = m->vendor.fixed_s + g->m * g->n * RESULT_BYTES / m->vendor.gemm_stream + quantize_seconds(m, g);
+    const double apart_s = m->vendor.gemm_fixed_s + g->m * g->n * RESULT_BYTES / m->vendor.gemm_stream + quantize_seconds(m, g);
     best.bytes = w.bytes;
     best.apart_s += apart_s;
     best.seconds += apart_s;

@@ -153,24 +153,6 @@ static double pairs_seconds(const struct fd_attention *a, double pairs, double m
     return fd_pairs_seconds(a->at->m, &a->shape, pairs, a->widened_each * made);
 }
 
-/* What FlashAttention-2 does: without need no split; else the fewest that use the slots to 85 % as well as the best number does.
- * Numbers that leave a block as many tiles as one split less does are passed over. */
-static double auto_splits(double blocks, double slots, double tiles)
-{
-    const double enough = 0.8, as_well = 0.85;
-    enum { SPLITS_MAX = 128 };
-    double use[SPLITS_MAX + 1] = {0}, best = 0, most = dse_min(dse_min(SPLITS_MAX, slots), tiles);
-    if (blocks >= enough * slots) return 1;
-    for (int s = 1; s <= (int)most; s++) {
-        double waves = blocks * s / slots;
-        use[s] = s > 1 && dse_ceil(tiles / s) == dse_ceil(tiles / (s - 1)) ? 0 : waves / dse_ceil(waves);
-        best = dse_max(best, use[s]);
-    }
-    for (int s = 1; s <= (int)most; s++)
-        if (use[s] >= as_well * best) return s;
-    return 1;
-}
-
 static double update_of(const struct fd_attention *a)
 {
     const struct fd_params *p = a->at->m->p;
@@ -201,7 +183,7 @@ static void decode_init(struct fd_attention *a)
     const struct fd_params *p = a->at->m->p;
     double groups = a->sequences * a->kv_heads, slots = a->first.sms * a->first.resident;
     double each = p->split_positions > 0 ? dse_ceil(dse_min((double)p->split_positions, a->n) / a->tile)
-                                         : dse_ceil(a->tiles / auto_splits(groups, slots, a->tiles));
+                                         : dse_ceil(a->tiles / fd_flash2_splits(groups, slots, a->tiles));
     a->splits = dse_ceil(a->tiles / each);
     a->blocks = dse_sim_alloc(a->at->sim, 2, sizeof *a->blocks);
     a->first.blocks = a->blocks;

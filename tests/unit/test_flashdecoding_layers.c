@@ -120,16 +120,57 @@ static double attention_us(const char *settings)
     return estimate(&p).common.attention_us / (double)p.workload.llm->layers;
 }
 
-/* The sum of parts is a kernel of its own, and a wait for each of them. */
+/* The sum of eight parts is a kernel of its own, and a wait for each of them. */
 static void attention__fewer_kernels_are_faster(void **state)
 {
     (void)state;
     const double three = attention_us("attention_kernels=3"), two = attention_us("attention_kernels=2"),
                  one = attention_us("attention_kernels=1");
     const struct fd_params p = point("");
-    const double fixed_us = p.kernels.gemm_fixed_cycles / p.clock_ghz / 1e3;
-    assert_true(three > two + fixed_us);
-    assert_near(two - one, fixed_us, 1e-6);
+    const double fixed_us = p.kernels.kernel_fixed_cycles / p.clock_ghz / 1e3, parts = 8;
+    assert_near(three - two, fixed_us, 1e-6);
+    assert_near(two - one, fixed_us + parts * p.l2_latency_ns / 1e3, 1e-6);
+}
+
+/* Results of several sequences and KV heads are brought into order by one kernel more, if kernels are apart. */
+static void attention__results_of_a_batch_are_copied(void **state)
+{
+    (void)state;
+    const struct fd_params p = point("");
+    const double fixed_us = p.kernels.kernel_fixed_cycles / p.clock_ghz / 1e3;
+    const double apart = attention_us("attention_kernels=3 batch=2 context=128"),
+                 joined = attention_us("attention_kernels=2 batch=2 context=128"),
+                 alone = attention_us("attention_kernels=3 batch=2 context=128 tensor_parallel=8");
+    assert_near(apart - joined, fixed_us, 1e-6);
+    assert_true(apart - alone > fixed_us - 1e-6);
+}
+
+/* A KV head's blocks go through their tiles one after the other, a latency or a product of padded rows each, whatever the
+ * bandwidth: with one block, and with as many as there are. */
+static void attention__few_blocks_are_bound_by_their_tiles(void **state)
+{
+    (void)state;
+    const char *const few = "gpu=h100 attention_head_blocks=1 tensor_parallel=8";
+    char *shorter = xasprintf("%s context=32768", few), *longer = xasprintf("%s context=65536", few),
+         *faster = xasprintf("%s context=32768 bandwidth_gbs=100000", few);
+    const struct fd_params p = point("gpu=h100");
+    const double peak = p.tensor_tflops * 1e6 / (double)p.sms * p.kernels.attention_tensor_share; /* operations a us */
+    const double products_us = 4.0 * 64 * 128 * 128 / peak, latency_us = p.memory_latency_ns / 1e3;
+    const double tile_us = fmax(products_us, latency_us) + p.gemm_exposed_share * fmin(products_us, latency_us);
+    assert_near(attention_us(longer) - attention_us(shorter), 256 * tile_us, 1e-6);
+    assert_near(attention_us(faster), attention_us(shorter), 0.01);
+    free(shorter);
+    free(longer);
+    free(faster);
+}
+
+/* FlashAttention-2 splits a third of the slots' KV heads over three blocks each, and none where four fifths are taken. */
+static void attention__positions_are_split_as_flash_attention_does(void **state)
+{
+    (void)state;
+    assert_near(fd_flash2_splits(128, 216, 64), 3, 0);
+    assert_near(fd_flash2_splits(173, 216, 64), 1, 0);
+    assert_near(fd_flash2_splits(8, 216, 8), 8, 0);
 }
 
 /* Long prompts are computed, short ones of many sequences move four times their keys and values, and more. */
@@ -164,6 +205,9 @@ int main(void)
         cmocka_unit_test(latent__decode_reads_each_position_once),
         cmocka_unit_test(latent__a_prompt_pays_for_expanding_or_for_latents),
         cmocka_unit_test(attention__fewer_kernels_are_faster),
+        cmocka_unit_test(attention__results_of_a_batch_are_copied),
+        cmocka_unit_test(attention__few_blocks_are_bound_by_their_tiles),
+        cmocka_unit_test(attention__positions_are_split_as_flash_attention_does),
         cmocka_unit_test(attention__short_prompts_move_query_rows),
         cmocka_unit_test(attention__a_warm_cache_has_what_it_holds),
     };
