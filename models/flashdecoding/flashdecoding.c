@@ -17,6 +17,7 @@ static const char *const quantizings[] = {
     [FD_QUANTIZED] = "fused", [FD_BY_KERNEL] = "kernel", [FD_BY_OPERATORS] = "operators", NULL};
 static const char *const expert_tilings[] = {
     [FD_SEARCHED] = "searched", [FD_DEFAULT] = "default", [FD_SCALED] = "block-scaled", [FD_MAKERS] = "makers", NULL};
+static const char *const expert_leftovers[] = {[FD_SPREAD] = "spread", [FD_NEIGHBOURS] = "neighbours", NULL};
 static const char *const latent_prefills[] = {[FD_EXPANDED] = "expanded", [FD_ABSORBED] = "absorbed", NULL};
 static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};
 static const char *const kernel_names[] = {[FD_GEMV] = "gemv", [FD_FLAT] = "flat-gemm", [FD_LIBRARY] = "library", NULL};
@@ -106,9 +107,13 @@ static const struct dse_param kernel_params[] = {
                        "dataflow = vendor: copies of a line in the last-level cache, at most one per partition; auto: the gpu's, "
                        "else 1",
                        "E28"),
+    DSE_PARAM_F64_AUTO(K, dram_piece_bytes, "B", 0, 4096, NULL,
+                       "dataflow = vendor: bytes that a piece of a row of an expert's weights costs the DRAM, at least; auto: the "
+                       "gpu's, else 0",
+                       "E31"),
     DSE_PARAM_F64_AUTO(K, kernel_cache_bytes, "B", 0.1, 4096, NULL,
                        "kernel_losses = measured: bytes per cycle from the last-level cache to an SM, in attention; auto: the "
-                       "gpu's, else l2_bytes",
+                       "gpu's, else an A100's",
                        "E29"),
     DSE_PARAM_END,
 };
@@ -292,6 +297,9 @@ static const struct dse_param fd_params_table[] = {
         "tiles of expert GEMMs: tuned on this GPU, the engine's default, with block scales, or of the maker's own kernel; "
         "in moe_* and with dataflow = vendor",
         "E31"),
+    DSE_PARAM_ENUM(P, expert_ties, expert_leftovers,
+                   "routing = power-law: rows that rounding leaves over are spread, or go to idle experts of one device first",
+                   "E31"),
     DSE_PARAM_I64(P, kv_rank, 1, 65536, "equations mla_* only: elements of a position's latent", "E32"),
     DSE_PARAM_I64(P, rope_dim, 0, 4096, "equations mla_* only: elements of a position's rotary key, shared by all heads", "E32"),
     DSE_PARAM_I64(P, latent_heads, 0, 1024, "latent attention in decode: query heads that share a cache read; 0: all of a device",
@@ -399,7 +407,7 @@ static void own_or(double *own, double of_entry, double otherwise)
     if (isnan(*own)) *own = isnan(of_entry) ? otherwise : of_entry;
 }
 
-static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kernels *of, double l2_bytes)
+static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kernels *of)
 {
     own_or(&k->kernel_stream_share, of->kernel_stream_share, ampere.kernel_stream_share);
     own_or(&k->gemm_fixed_cycles, of->gemm_fixed_cycles, ampere.gemm_fixed_cycles);
@@ -422,7 +430,8 @@ static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kern
     own_or(&k->expert_stream_share, of->expert_stream_share, 1);
     own_or(&k->expert_row_share, of->expert_row_share, 1);
     own_or(&k->l2_copies, of->l2_copies, ampere.l2_copies);
-    own_or(&k->kernel_cache_bytes, of->kernel_cache_bytes, l2_bytes);
+    own_or(&k->kernel_cache_bytes, of->kernel_cache_bytes, FD_A100_CACHE_BYTES);
+    own_or(&k->dram_piece_bytes, of->dram_piece_bytes, 0);
 }
 
 /* NVLink with switches, as NCCL counts it (topo.h): 20 of 25 GB/s; and AMD's path between two sockets. */
@@ -440,7 +449,7 @@ static void fd_resolve(void *params)
     struct fd_params *p = params;
     dse_workload_resolve(&p->workload);
     dse_economics_resolve(&p->economics);
-    resolve_kernels(&p->kernels, &p->gpu->kernels, p->l2_bytes);
+    resolve_kernels(&p->kernels, &p->gpu->kernels);
     own_or(&p->memory.memory_share, p->engine->memory.memory_share, 1);
     own_or(&p->memory.reserved_gib, p->engine->memory.reserved_gib, 0);
     own_or(&p->memory.step_tokens, p->engine->memory.step_tokens, 0);
@@ -547,7 +556,7 @@ const struct dse_model dse_model_flashdecoding = {
     .cite =
         "K. Hong et al., FlashDecoding++: Faster Large Language Model Inference with Asynchronization, Flat GEMM Optimization, and "
         "Heuristics, MLSys 2024",
-    .version = 9,
+    .version = 10,
     .params = fd_params_table,
     .params_size = sizeof(struct fd_params),
     .metrics = fd_metrics_table,

@@ -36,6 +36,7 @@ enum fd_quantizing { FD_QUANTIZED, FD_BY_KERNEL, FD_BY_OPERATORS };
 enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_launches { FD_WAITED, FD_QUEUED };
 enum fd_expert_tiles { FD_SEARCHED, FD_DEFAULT, FD_SCALED, FD_MAKERS };
+enum fd_expert_ties { FD_SPREAD, FD_NEIGHBOURS };
 enum fd_latent_prefill { FD_EXPANDED, FD_ABSORBED };
 enum fd_numbers { FD_FLOATS, FD_INTEGERS };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
@@ -47,6 +48,9 @@ enum { FD_LINEARS = FD_GIVEN };
 enum { FD_EXPERTS_MAX = 1024 };
 
 #define FD_NS_PER_S 1e9
+
+/* What kernels stream from the last-level cache of an A100, whose peak l2_bytes is. */
+#define FD_A100_CACHE_BYTES 15.5
 
 enum fd_errors { FD_ERRORS_IGNORED, FD_ERRORS_MEASURED };
 
@@ -102,6 +106,7 @@ struct fd_params {
     /* Layers that only equations have: E31, E32. */
     int64_t experts, experts_active, moe_intermediate, expert_devices, expert_activation_bits;
     int32_t expert_tiles; /* enum fd_expert_tiles */
+    int32_t expert_ties;  /* enum fd_expert_ties */
     int64_t kv_rank, rope_dim, latent_heads;
     int32_t latent_prefill; /* enum fd_latent_prefill */
 
@@ -161,6 +166,7 @@ struct fd_machine {
         double sm_ops, sm_path;                                      /* of one SM: tensor cores; operands into them */
         double generated_ops;                                        /* as sm_ops, by format_peak: of kernels not the maker's */
         double attention_ops, attention_stream;                      /* in attention: of one SM; of the DRAM */
+        double tile_path;           /* of one SM: pieces of tiles out of the last-level cache (E31) */
         double l2_path, cache_path; /* of one SM, through the last-level cache: at its peak, as kernels stream from it */
         double fixed_s, kernel_fixed_s, gemm_fixed_s; /* of the library's kernels, of others, of a GEMM */
         double attention_kernels, block_s, exposed, narrow_s;

@@ -50,9 +50,10 @@ static bool experts_agree(const struct fd_box *b, const struct dse_op *lo, const
     layers_of(b, lo, hi, &least, &most);
     if ((least.activation_bits < FD_WIDE_BITS) != (most.activation_bits < FD_WIDE_BITS))
         return false; /* kernels that narrow them */
-    if (least.tokens == most.tokens) return true;
-    const bool straddles = least.tokens <= (double)least.experts && most.tokens > (double)most.experts;
-    return b->lo.workload.routing != DSE_ROUTING_POWER_LAW && !(straddles && b->lo.expert_tiles == FD_DEFAULT);
+    const double each_lo = fd_experts_each(&least), each_hi = fd_experts_each(&most);
+    const bool straddles = least.tokens <= dse_max(each_lo, each_hi) && most.tokens > dse_min(each_lo, each_hi);
+    if (straddles && b->lo.expert_tiles == FD_DEFAULT) return false;
+    return least.tokens == most.tokens || b->lo.workload.routing != DSE_ROUTING_POWER_LAW;
 }
 
 bool fd_parts_agree(const struct fd_box *b)

@@ -30,8 +30,32 @@ static void route_evenly(struct routed *ret, const struct fd_expert_layer *l, bo
     for (int i = 1; i < ret->n; i++) ret->rows[i] = each;
 }
 
+/* Whole rows, of as many as there are: what rounding leaves over goes to the next. */
+static void round_on(double *rows, int n, double most)
+{
+    double exact = 0, given = 0;
+    for (int i = 0; i < n; i++) {
+        exact += rows[i];
+        rows[i] = dse_min(most, dse_floor(exact + 0.5) - given);
+        given += rows[i];
+    }
+}
+
+/* Whole rows, each for itself; returns how many are left over. */
+static double round_each(double *rows, int n, double most, double all)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        rows[i] = dse_min(most, dse_floor(rows[i] + 0.5));
+        sum += rows[i];
+    }
+    const int over = (int)(sum - all);
+    for (int i = 0; i < over; i++) rows[i % n]--;
+    return dse_max(0, all - sum);
+}
+
 /* Rows of all experts by a power law between least and most, the most loaded first: its quantiles, scaled to the sum, no expert
- * more rows than there are tokens, and whole. */
+ * more rows than there are tokens. */
 static void draw_power_law(double *rows, const struct fd_expert_layer *l, double exponent, double all)
 {
     enum { ROUNDS = 32 };
@@ -56,12 +80,18 @@ static void draw_power_law(double *rows, const struct fd_expert_layer *l, double
         for (int i = 0; i < n; i++)
             if (rows[i] < tokens) rows[i] += over / free;
     }
-    double exact = 0, given = 0;
-    for (int i = 0; i < n; i++) {
-        exact += rows[i];
-        rows[i] = dse_min(tokens, dse_floor(exact + 0.5) - given);
-        given += rows[i];
-    }
+}
+
+/* Rows left over go to experts with fewest, one each, to the first of them first: to neighbours where many have none. */
+static void give_left(double *rows, int n, double left)
+{
+    int given = 0;
+    for (int fewest = 0; given < (int)left; fewest++)
+        for (int i = 0; i < n && given < (int)left; i++)
+            if (rows[i] == (double)fewest) {
+                rows[i]++;
+                given++;
+            }
 }
 
 /* Steele et al., SplitMix64: a sequence that is the same on every machine. */
@@ -110,23 +140,30 @@ static int by_rows(const void *a, const void *b)
 }
 
 /* The fullest device of the dealing that is in the middle of some. */
-static void route_unevenly(struct routed *ret, const struct fd_expert_layer *l, double exponent)
+static void route_unevenly(struct routed *ret, const struct fd_expert_layer *l, double exponent, enum fd_expert_ties ties)
 {
     enum { DEALINGS = 9 };
-    const int n = (int)l->experts, each = (int)dse_ceil((double)n / (double)l->groups);
-    double drawn[FD_EXPERTS_MAX], dealt[FD_EXPERTS_MAX];
+    const int n = (int)l->experts, each = (int)fd_experts_each(l);
+    double drawn[FD_EXPERTS_MAX] = {0}, dealt[FD_EXPERTS_MAX];
     struct dealing dealings[DEALINGS];
     uint64_t state = 1;
+    double left = 0;
     draw_power_law(drawn, l, exponent, ret->all);
+    if (ties == FD_NEIGHBOURS)
+        left = round_each(drawn, n, l->tokens, ret->all);
+    else
+        round_on(drawn, n, l->tokens);
     for (int d = 0; d < DEALINGS; d++) {
         dealings[d].state = state;
         for (int i = 0; i < n; i++) dealt[i] = drawn[i];
         shuffle(dealt, n, &state);
+        give_left(dealt, n, left);
         fullest(dealt, n, each, &dealings[d].rows);
     }
     qsort(dealings, DEALINGS, sizeof *dealings, by_rows);
     state = dealings[DEALINGS / 2].state;
     shuffle(drawn, n, &state);
+    give_left(drawn, n, left);
     double sum;
     const int first = fullest(drawn, n, each, &sum);
     for (int i = first; i < first + each && i < n; i++)
@@ -148,8 +185,9 @@ static void route_as_drawn(struct routed *ret, const struct fd_expert_layer *l)
         if (l->drawn[i] > 0) ret->rows[ret->n++] = l->drawn[i];
 }
 
-static void route(struct routed *ret, const struct fd_expert_layer *l, const struct dse_workload *w)
+static void route(struct routed *ret, const struct fd_expert_layer *l, const struct fd_params *p)
 {
+    const struct dse_workload *w = &p->workload;
     ret->n = 0;
     ret->even = false;
     ret->all = l->tokens * (double)l->active;
@@ -159,7 +197,7 @@ static void route(struct routed *ret, const struct fd_expert_layer *l, const str
     else if (w->routing == DSE_ROUTING_PROFILE && l->touched > 0)
         route_by_profile(ret, l);
     else if (w->routing == DSE_ROUTING_POWER_LAW)
-        route_unevenly(ret, l, w->routing_exponent);
+        route_unevenly(ret, l, w->routing_exponent, (enum fd_expert_ties)p->expert_ties);
     else
         route_evenly(ret, l, w->routing == DSE_ROUTING_BALANCED);
     for (int i = 0; i < ret->n; i++) ret->own += ret->rows[i];
@@ -206,6 +244,15 @@ static struct shares shares_of(const struct fd_params *p)
     return (struct shares){tensor, k->expert_stream_share, k->expert_row_share};
 }
 
+/* Bytes of a weight as the DRAM takes its time. A step of a tile reads a piece of each of its columns, which lie behind each other:
+ * where every piece opens a page, it costs no less than that. */
+static double weight_cost(const struct grouped *g, const struct tile *t)
+{
+    const double page = 2048; /* GDDR6: JESD250 */
+    const double wb = g->m->weight_bytes, opened = dse_min(1, g->k * wb / page);
+    return t->depth > 0 ? dse_max(wb, g->m->p->kernels.dram_piece_bytes * opened / t->depth) : wb;
+}
+
 /* E28 of all experts at once. A row of a tile is read in pieces as deep as a step, each no less than a line of the cache. Where
  * blocks of weights have scales, sums are scaled after each step, and the next operands wait for it. */
 static double tile_seconds(const struct grouped *g, const struct tile *t, bool is_scaled)
@@ -218,11 +265,11 @@ static double tile_seconds(const struct grouped *g, const struct tile *t, bool i
     const double rows = g->routed->own, down = tiles_of(g->routed, t),
                  drawing = (g->drawn == g->routed ? down : tiles_of(g->drawn, t)) * dse_ceil(g->n / t->columns);
     const double read = rows * g->k * FD_ACTIVATION_BYTES;
-    const double bytes = g->routed->n * g->k * g->n * wb + (read > m->l2 ? read : 0);
+    const double bytes = g->routed->n * g->k * g->n * weight_cost(g, t) + (read > m->l2 ? read : 0);
     const double blocks = down * dse_ceil(g->n / t->columns);
     const double computed = DSE_OPS_PER_MAC * t->rows * t->columns / (s.tensor > 0 ? v->generated_ops * s.tensor : v->sm_ops);
     const double fed = (t->rows * ab + t->columns * wb) / v->sm_path;
-    const double cached = (t->rows * dse_max(ab, least) + t->columns * dse_max(wb, least)) / v->l2_path;
+    const double cached = (t->rows * dse_max(ab, least) + t->columns * dse_max(wb, least)) / v->tile_path;
     const double each = is_scaled ? computed + cached : dse_max(computed, dse_max(fed, cached));
     const double load_s =
         g->warm ? 0 : dse_max(bytes / (v->stream * s.stream), bytes / (dse_min(drawing, m->sms) * v->block_stream));
@@ -234,7 +281,7 @@ static double grouped_seconds(const struct grouped *g, const struct fd_expert_la
 {
     const struct fd_params *p = g->m->p;
     if (p->expert_tiles == FD_SCALED) return tile_seconds(g, &scaled, true);
-    if (p->expert_tiles == FD_DEFAULT) return tile_seconds(g, l->tokens <= (double)l->experts ? &few : &many, false);
+    if (p->expert_tiles == FD_DEFAULT) return tile_seconds(g, l->tokens <= fd_experts_each(l) ? &few : &many, false);
     double best = (double)INFINITY;
     for (int i = 0; i < SEARCHED; i++) best = dse_min(best, tile_seconds(g, &searched[i], false));
     return best;
@@ -257,12 +304,13 @@ static void experts_of(struct fd_experts *ret, const struct fd_machine *m, const
                        const struct fd_expert_layer *other)
 {
     enum { KERNELS = 4 /* sorting, two GEMMs, gate times up or the sum */, NARROWING = 2 };
-    const double kept_share = 0.7, narrow = l->activation_bits / DSE_BITS_PER_BYTE;
+    /* A cache in partitions may hold a line twice. */
+    const double kept_share = m->p->kernels.l2_copies > 1 ? 0.7 : 0.9, narrow = l->activation_bits / DSE_BITS_PER_BYTE;
     const struct fd_params *p = m->p;
     struct routed routed, of_other;
     const struct routed *drawn = other == l ? &routed : &of_other;
-    route(&routed, l, &p->workload);
-    if (other != l) route(&of_other, other, &p->workload);
+    route(&routed, l, p);
+    if (other != l) route(&of_other, other, p);
     *ret = (struct fd_experts){.touched = routed.n, .rows = routed.own};
     ret->weight_bytes = routed.n * l->matrices * l->hidden * l->ffn * m->weight_bytes;
     const bool warm = p->cache == FD_WARM && ret->weight_bytes <= kept_share * m->l2;

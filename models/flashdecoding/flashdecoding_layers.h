@@ -17,6 +17,11 @@ struct fd_expert_layer {
     int64_t n_drawn;
     double activation_bits;
 };
+/* Experts of a device. */
+static inline double fd_experts_each(const struct fd_expert_layer *l)
+{
+    return dse_ceil((double)l->experts / (double)l->groups);
+}
 /* E31: on the fullest device, from a token's choice of experts to the sum over them. Without the all-to-all between devices. */
 struct fd_experts {
     double touched, rows;                  /* experts with work, and rows of all of them together */

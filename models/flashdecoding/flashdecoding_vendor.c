@@ -6,6 +6,8 @@
 
 /* What a block of a GEMM draws: four stages of 8 KiB (64 x 64 weights of 16 bits, CUTLASS) in flight for 600 ns, under load. */
 static const double block_stream = 32768 / 600e-9;
+/* Bytes a cycle of an SM's port to the last-level cache. */
+static const double sm_port = 64;
 
 void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
 {
@@ -17,6 +19,7 @@ void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
                                  .sm_path = k->gemm_reach_bytes * hz,
                                  .attention_ops = ret->sm_ops * k->attention_tensor_share,
                                  .l2_path = p->l2_bytes * hz,
+                                 .tile_path = dse_min(p->l2_bytes * k->kernel_cache_bytes / FD_A100_CACHE_BYTES, sm_port) * hz,
                                  .cache_path = k->kernel_cache_bytes * hz,
                                  .fixed_s = k->gemm_fixed_cycles / hz,
                                  .attention_stream = ret->bandwidth * k->attention_stream_share,

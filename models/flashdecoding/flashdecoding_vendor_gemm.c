@@ -14,6 +14,8 @@ static const struct {
 enum { FEWEST_ROWS = FD_VENDOR_TILES - 1, RESULT_BYTES = 2, PARTIAL_BYTES = 4 };
 /* A kernel more in the queue: the gap before it and its first load (kernel_gap_us and memory_latency_ns of defaults.toml). */
 static const double kernel_more_s = 1.5e-6;
+/* Of an operator whose data are in the cache: the same gap, and the latency of that (l2_latency_ns). */
+static const double operator_more_s = 1.04e-6;
 /* Of l2_bytes, what kernels draw: 19 bytes a cycle and SM, between what is measured of Ada (16) and of Hopper (28). */
 static const double l2_share = 0.4;
 /* Hits in the cache come so much sooner than DRAM's bytes: 290 over 200 cycles of an A100, arXiv:2208.11174. */
@@ -120,12 +122,12 @@ static struct fd_cost fastest(const struct work *w)
     return best;
 }
 
-/* Activations made narrow before the GEMM: by one kernel, or by the framework's operators one after the other (to 32 bits, times
- * the scale, held to the range, to the narrow format: 2 + 4, 4 + 4, 4 + 4, 4 + 1 bytes; and the scale's reciprocal). What they hand
- * on stays in the last-level cache as far as it has room for it twice. */
+/* Activations made narrow before the GEMM: by one kernel, or by the framework's operators one after the other (absolute values,
+ * their maximum, to 32 bits, times the scale, held to the range, to the narrow format: 2 + 2, 2, 2 + 4, 4 + 4, 4 + 4, 4 + 1 bytes;
+ * and the scale's reciprocal). What they hand on stays in the last-level cache as far as it has room for it twice. */
 static double quantize_seconds(const struct fd_machine *m, const struct fd_gemm *g)
 {
-    enum { OPERATORS = 5, OPERATORS_BYTES = 26, HANDED_ON = 8 };
+    enum { OPERATORS = 7, OPERATORS_BYTES = 32, HANDED_ON = 8 };
     const struct fd_vendor_rates *v = &m->vendor;
     if (v->quantizing == FD_QUANTIZED) return 0;
     const bool one = v->quantizing == FD_BY_KERNEL;
@@ -133,7 +135,7 @@ static double quantize_seconds(const struct fd_machine *m, const struct fd_gemm 
     const double kept = dse_clamp(2 * (1 - touched / v->l2_near), 0, 1);
     const double fast = dse_max(v->stream, v->l2_path * l2_share * m->sms);
     const double bytes = elements * ((one ? RESULT_BYTES : OPERATORS_BYTES) + v->activation_bytes);
-    return (one ? 1 : OPERATORS) * kernel_more_s + bytes * (kept / fast + (1 - kept) / v->stream);
+    return (one ? kernel_more_s : OPERATORS * operator_more_s) + bytes * (kept / fast + (1 - kept) / v->stream);
 }
 
 struct fd_cost fd_vendor_of(const struct fd_machine *m, const struct fd_gemm *g, const struct fd_gemm *drawn)

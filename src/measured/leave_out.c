@@ -39,9 +39,11 @@ static double of_others(const struct measured_fit *f, const struct fitted_machin
     return n > 0 ? exp(sum / n) : (double)NAN;
 }
 
+/* A share at 1, a rate in bytes without end, a time at 0. */
 static double free_of_cost(const struct field *f)
 {
-    return f->max == 1 ? 1 : f->min;
+    const bool is_rate = f->unit && strcmp(f->unit, "B") == 0;
+    return f->max == 1 || is_rate ? f->max : f->min;
 }
 
 static void replace(struct replacements *r, const struct measured_fit *f, const struct model *model, const struct fitted_machine *m,

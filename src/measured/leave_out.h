@@ -2,8 +2,8 @@
  *
  * By "gpu" or "engine", each row's fitted constants of its own machine ([fit.NAME] with that parameter as `by`) take the geometric
  * mean of what the rows of the other machines give. By "format", constants of tables with `of = "format"` are left out alike, of
- * all machines. A constant that no other machine has is left where it costs nothing: a share at 1, a time at 0. Constants that a
- * machine borrows, or that somebody chose, stay: no row of it was fitted to. */
+ * all machines. A constant that no other machine has is left where it costs nothing: a share at 1, a time at 0, a rate without end.
+ * Constants that a machine borrows, or that somebody chose, stay: no row of it was fitted to. */
 #ifndef DSE_MEASURED_LEAVE_OUT_H
 #define DSE_MEASURED_LEAVE_OUT_H
 

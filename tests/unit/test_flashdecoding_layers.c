@@ -5,12 +5,18 @@
 
 static const char mixtral[] = "experts=8 experts_active=2 moe_intermediate=14336 engine=vllm-0.14 ";
 
+static struct fd_equations layer(const char *settings)
+{
+    struct fd_params p = point(settings);
+    return equate(&p);
+}
+
 static struct fd_equations experts(const char *settings)
 {
     char *text = xasprintf("%s%s", mixtral, settings);
-    struct fd_params p = point(text);
+    const struct fd_equations e = layer(text);
     free(text);
-    return equate(&p);
+    return e;
 }
 
 static void experts__independent_choices_touch_what_probability_says(void **state)
@@ -73,6 +79,45 @@ static void experts__searched_tiles_are_faster_and_imbalance_is_not(void **state
                               even = experts("routing=balanced batch=1024 gpu=h100 expert_devices=8");
     assert_true(fixed.moe_gemm_us > 1.5 * searched.moe_gemm_us);
     assert_true(uneven.moe_us > even.moe_us);
+}
+
+/* One token of eight experts of 256: spread, one device has few of them; its neighbours, all. */
+static void experts__ties_of_few_tokens_share_a_device(void **state)
+{
+    (void)state;
+    const char *const few = "engine=vllm-0.14 experts=256 experts_active=8 routing=power-law expert_devices=8 batch=1";
+    char *spread = xasprintf("%s expert_ties=spread", few), *neighbours = xasprintf("%s expert_ties=neighbours", few);
+    assert_true(layer(spread).moe_touched < 8);
+    assert_near(layer(neighbours).moe_touched, 8, 0);
+    assert_near(layer(neighbours).moe_rows, 8, 0);
+    free(spread);
+    free(neighbours);
+}
+
+/* Where columns of weights are as long as a page of GDDR, a piece of 32 bytes costs as much as 92; in HBM it costs 32. */
+static void experts__pieces_of_columns_open_pages(void **state)
+{
+    (void)state;
+    const char *const set = "gpu=l40s routing=balanced batch=256 expert_tiles=default weight_bits=8 expert_activation_bits=8";
+    char *whole = xasprintf("%s dram_piece_bytes=0", set);
+    const double free_us = experts(whole).moe_gemm_us, paid_us = experts(set).moe_gemm_us;
+    assert_true(paid_us > 2 * free_us && paid_us < 92. / 32 * free_us);
+    assert_near(experts("gpu=h100 routing=balanced batch=256 expert_tiles=default").moe_us,
+                experts("gpu=h100 routing=balanced batch=256 expert_tiles=default dram_piece_bytes=0").moe_us, 0);
+    free(whole);
+}
+
+/* vLLM takes its tiles of few rows up to a token for each expert of the device. */
+static void experts__default_tiles_follow_the_experts_of_a_device(void **state)
+{
+    (void)state;
+    const char *const eighth =
+        "engine=vllm-0.14 routing=balanced expert_tiles=default gpu=h100 experts=256 experts_active=8 expert_devices=8";
+    char *few = xasprintf("%s batch=32", eighth), *more = xasprintf("%s batch=33", eighth);
+    assert_near(layer(few).moe_touched, layer(more).moe_touched, 1);
+    assert_true(layer(more).moe_gemm_us > 1.02 * layer(few).moe_gemm_us);
+    free(few);
+    free(more);
 }
 
 /* A step has the layers of its LLM, whatever these say. */
@@ -201,6 +246,9 @@ int main(void)
         cmocka_unit_test(experts__a_power_law_loses_no_row),
         cmocka_unit_test(experts__few_tokens_wait_for_weights),
         cmocka_unit_test(experts__searched_tiles_are_faster_and_imbalance_is_not),
+        cmocka_unit_test(experts__ties_of_few_tokens_share_a_device),
+        cmocka_unit_test(experts__pieces_of_columns_open_pages),
+        cmocka_unit_test(experts__default_tiles_follow_the_experts_of_a_device),
         cmocka_unit_test(layers__of_equations_move_no_metric),
         cmocka_unit_test(latent__decode_reads_each_position_once),
         cmocka_unit_test(latent__a_prompt_pays_for_expanding_or_for_latents),
