@@ -343,8 +343,9 @@ struct dse_gpu_kernels {
     double l2_copies;                                 /* of a line that the partitions of the last-level cache may hold */
     double kernels_borrowed;                          /* 1: the fitted ones are of another generation */
     double kernel_cache_bytes;                        /* a cycle from the last-level cache to an SM */
-    double dram_piece_bytes;                          /* that reading a piece of a row takes the DRAM as long as, at least */
-    double gemm_four_share;                           /* as gemm_narrow_share, which is of 8 bits, of 4 */
+    double stream_fixed_cycles;     /* as gemm_fixed_cycles, of kernels that go over data once: norms, activations */
+    double dram_piece_bytes;        /* that reading a piece of a row takes the DRAM as long as, at least */
+    double gemm_four_share;         /* as gemm_narrow_share, which is of 8 bits, of 4 */
     double attention_head_blocks;   /* in decode, of all sequences, or of each (one kernel), at a KV head at most */
     double attention_narrow_cycles; /* before decode attention over a cache of 8 bits: queries become as narrow */
     double attention_narrow_work;   /* of a tile of such a cache: its products, over those at 16 bits */

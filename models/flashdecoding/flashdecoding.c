@@ -17,6 +17,11 @@ static const char *const quantizings[] = {
     [FD_QUANTIZED] = "fused", [FD_BY_KERNEL] = "kernel", [FD_BY_OPERATORS] = "operators", NULL};
 static const char *const expert_tilings[] = {
     [FD_SEARCHED] = "searched", [FD_DEFAULT] = "default", [FD_SCALED] = "block-scaled", [FD_MAKERS] = "makers", NULL};
+static const char *const asked_collectives[] = {[FD_ALL_REDUCE] = "all-reduce",
+                                                [FD_ALL_GATHER] = "all-gather",
+                                                [FD_REDUCE_SCATTER] = "reduce-scatter",
+                                                [FD_ALL_TO_ALL] = "all-to-all",
+                                                NULL};
 static const char *const expert_leftovers[] = {[FD_SPREAD] = "spread", [FD_NEIGHBOURS] = "neighbours", NULL};
 static const char *const latent_prefills[] = {[FD_EXPANDED] = "expanded", [FD_ABSORBED] = "absorbed", NULL};
 static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};
@@ -107,6 +112,10 @@ static const struct dse_param kernel_params[] = {
                        "dataflow = vendor: copies of a line in the last-level cache, at most one per partition; auto: the gpu's, "
                        "else 1",
                        "E28"),
+    DSE_PARAM_F64_AUTO(K, stream_fixed_cycles, "", 0, 1e6, NULL,
+                       "equation stream_us only: fixed cycles of a kernel that goes over its data once; auto: the gpu's, else an "
+                       "RTX 4090's",
+                       "E43"),
     DSE_PARAM_F64_AUTO(K, dram_piece_bytes, "B", 0, 4096, NULL,
                        "dataflow = vendor: bytes that a piece of a row of an expert's weights costs the DRAM, at least; auto: the "
                        "gpu's, else 0",
@@ -300,6 +309,9 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_ENUM(P, expert_ties, expert_leftovers,
                    "routing = power-law: rows that rounding leaves over are spread, or go to idle experts of one device first",
                    "E31"),
+    DSE_PARAM_F64(P, stream_bytes, "B", 1, 1e13, "equation stream_us only: bytes that the kernel reads and writes", "E43"),
+    DSE_PARAM_ENUM(P, collective, asked_collectives, "equation collective_us only: what the devices of tensor_parallel do", "E44"),
+    DSE_PARAM_F64(P, collective_bytes, "B", 1, 1e13, "equation collective_us only: bytes of the message, on each device", "E44"),
     DSE_PARAM_I64(P, kv_rank, 1, 65536, "equations mla_* only: elements of a position's latent", "E32"),
     DSE_PARAM_I64(P, rope_dim, 0, 4096, "equations mla_* only: elements of a position's rotary key, shared by all heads", "E32"),
     DSE_PARAM_I64(P, latent_heads, 0, 1024, "latent attention in decode: query heads that share a cache read; 0: all of a device",
@@ -401,6 +413,8 @@ static const struct dse_gpu_kernels ampere = {.kernel_stream_share = 0.8044,
 #define FD_A100_LINK_GBS 300
 
 #define FD_NO_LIMIT 1e6
+/* Norms and activations of an RTX 4090: catalog/measured. */
+static const double rtx_4090_stream = 5884;
 
 static void own_or(double *own, double of_entry, double otherwise)
 {
@@ -431,6 +445,7 @@ static void resolve_kernels(struct dse_gpu_kernels *k, const struct dse_gpu_kern
     own_or(&k->expert_row_share, of->expert_row_share, 1);
     own_or(&k->l2_copies, of->l2_copies, ampere.l2_copies);
     own_or(&k->kernel_cache_bytes, of->kernel_cache_bytes, FD_A100_CACHE_BYTES);
+    own_or(&k->stream_fixed_cycles, of->stream_fixed_cycles, rtx_4090_stream);
     own_or(&k->dram_piece_bytes, of->dram_piece_bytes, 0);
 }
 

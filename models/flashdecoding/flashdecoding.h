@@ -37,6 +37,7 @@ enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_launches { FD_WAITED, FD_QUEUED };
 enum fd_expert_tiles { FD_SEARCHED, FD_DEFAULT, FD_SCALED, FD_MAKERS };
 enum fd_expert_ties { FD_SPREAD, FD_NEIGHBOURS };
+enum fd_collective { FD_ALL_REDUCE, FD_ALL_GATHER, FD_REDUCE_SCATTER, FD_ALL_TO_ALL };
 enum fd_latent_prefill { FD_EXPANDED, FD_ABSORBED };
 enum fd_numbers { FD_FLOATS, FD_INTEGERS };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };
@@ -103,7 +104,9 @@ struct fd_params {
     int32_t gemm; /* enum fd_gemm_choice */
     int64_t gemm_m, gemm_k, gemm_n;
 
-    /* Layers that only equations have: E31, E32. */
+    /* Kernels and layers that only equations have: E31, E32, E43, E44. */
+    double stream_bytes, collective_bytes;
+    int32_t collective; /* enum fd_collective */
     int64_t experts, experts_active, moe_intermediate, expert_devices, expert_activation_bits;
     int32_t expert_tiles; /* enum fd_expert_tiles */
     int32_t expert_ties;  /* enum fd_expert_ties */
@@ -168,6 +171,7 @@ struct fd_machine {
         double attention_ops, attention_stream;                      /* in attention: of one SM; of the DRAM */
         double tile_path;           /* of one SM: pieces of tiles out of the last-level cache (E31) */
         double l2_path, cache_path; /* of one SM, through the last-level cache: at its peak, as kernels stream from it */
+        double stream_fixed_s;      /* of kernels that go over their data once */
         double fixed_s, kernel_fixed_s, gemm_fixed_s; /* of the library's kernels, of others, of a GEMM */
         double attention_kernels, block_s, exposed, narrow_s;
         double activation_bytes;    /* of an element that a GEMM reads */
@@ -397,6 +401,8 @@ void fd_link_init(struct fd_link *ret, const struct fd_params *p);
 /* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`, and what of them leaves one of these. */
 double fd_allreduce(const struct fd_link *l, double devices, double bytes);
 double fd_allreduce_sent(double devices, double bytes);
+/* E44: seconds of any of them by NCCL, an all-reduce as above. */
+double fd_collective(const struct fd_link *l, enum fd_collective what, double devices, double bytes);
 
 /* Kernels of an LLM with layers of several kinds, or on several chips in more ways than one, all alike: E36 to E40. */
 enum fd_part_kind { FD_PART_LINEAR, FD_PART_EXPERTS, FD_PART_ATTENTION, FD_PART_STATE, FD_PART_SCALARS, FD_PART_EXCHANGE };
@@ -547,6 +553,7 @@ struct fd_equations {
 
     double moe_us, moe_gemm_us, moe_elementwise_us, moe_touched, moe_rows, moe_weights_mib;
     double mla_us, mla_expanding_us, mla_cache_mib, mla_gflop;
+    double stream_us, collective_us;
 };
 extern const struct dse_metric fd_equations_table[];
 void fd_equate(const void *params, void *equations);

@@ -75,3 +75,14 @@ double fd_allreduce(const struct fd_link *l, double devices, double bytes)
     const bool own = l->how == FD_ONE_SHOT && bytes < own_bytes && !through_host(l, devices);
     return dse_max(l->waits.launch_s, own ? dse_min(by_nccl, one_shot(l, devices, bytes)) : by_nccl);
 }
+
+/* A collective goes around a ring once, where an all-reduce goes twice; an all-to-all sends to all devices at once. */
+double fd_collective(const struct fd_link *l, enum fd_collective what, double devices, double bytes)
+{
+    if (what == FD_ALL_REDUCE) return fd_allreduce(l, devices, bytes);
+    if (devices <= 1) return 0;
+    const double hops = devices - 1, share = (devices - 1) / devices;
+    const double rate = through_host(l, devices) ? dse_min(l->rate, l->host_path / (devices / l->joined)) : l->rate;
+    const double moving = share * bytes / rate, longer = devices <= 2 && moving > pair_short_s ? l->waits.pair : 1;
+    return dse_max(l->waits.launch_s, pipelined(longer * (l->waits.started_s + hops * l->waits.latency_s), moving));
+}

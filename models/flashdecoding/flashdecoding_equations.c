@@ -59,6 +59,9 @@ const struct dse_metric fd_equations_table[] = {
                    "part of mla_us: expanding latents to keys and values of all heads, in prefill", "E32"),
     DSE_METRIC_F64(E, mla_cache_mib, "MiB", DSE_LESS, "keys and values that latent attention reads", "E32"),
     DSE_METRIC_F64(E, mla_gflop, "", DSE_LESS, "operations of latent attention's products, in 1e9", "E32"),
+    DSE_METRIC_F64(E, stream_us, "us", DSE_LESS, "time of a kernel that goes over stream_bytes once, as measured ones do", "E43"),
+    DSE_METRIC_F64(E, collective_us, "us", DSE_LESS, "time of a collective of collective_bytes over tensor_parallel devices",
+                   "E44"),
     DSE_METRIC_END,
 };
 #undef SHAPE
@@ -196,6 +199,25 @@ static void fill_layers(struct fd_equations *e, const struct fd_machine *m)
     e->mla_gflop = latent.products / DSE_GIGA;
 }
 
+/* E43: what the kernel before has written is in the cache, as far as that has room for it twice. */
+static double stream_seconds(const struct fd_machine *m)
+{
+    const double bytes = m->p->stream_bytes, kept = dse_min(bytes, m->l2 / 2);
+    const struct fd_vendor_rates *v = &m->vendor;
+    return v->stream_fixed_s + kept / dse_max(v->stream, v->cache_path * m->sms) + (bytes - kept) / v->stream;
+}
+
+static void fill_asked(struct fd_equations *e, const struct fd_machine *m)
+{
+    const struct fd_params *p = m->p;
+    struct fd_link link;
+    fd_link_init(&link, p);
+    e->stream_us = stream_seconds(m) * DSE_US_PER_S;
+    e->collective_us =
+        fd_collective(&link, (enum fd_collective)p->collective, (double)p->workload.tensor_parallel, p->collective_bytes) *
+        DSE_US_PER_S;
+}
+
 void fd_equate(const void *params, void *equations)
 {
     struct fd_equations *e = equations;
@@ -208,6 +230,7 @@ void fd_equate(const void *params, void *equations)
     fill_softmax(e, m.p);
     fill_gemm(e, &m);
     fill_layers(e, &m);
+    fill_asked(e, &m);
     e->shapes = FD_LM_HEAD; /* the operators before the head: those of a layer */
     fill_shape(&m, FD_QKV, &e->qkv_n, &e->qkv_k, &e->qkv_m1, &e->qkv_m2);
     fill_shape(&m, FD_OUTPUT, &e->output_n, &e->output_k, &e->output_m1, &e->output_m2);

@@ -23,6 +23,7 @@ void fd_vendor_rates(struct fd_machine *ret, const struct fd_params *p)
                                  .cache_path = k->kernel_cache_bytes * hz,
                                  .fixed_s = k->gemm_fixed_cycles / hz,
                                  .attention_stream = ret->bandwidth * k->attention_stream_share,
+                                 .stream_fixed_s = k->stream_fixed_cycles / hz,
                                  .kernel_fixed_s = k->kernel_fixed_cycles / hz,
                                  .narrow_s = k->attention_narrow_cycles / hz,
                                  .attention_kernels = k->attention_kernels,

@@ -42,6 +42,7 @@ const struct dse_param dse_gpu_kernel_fields[] = {
     DSE_PARAM_F64(G, expert_row_share, "", 0.01, 1, "share of kernel_stream_share that rows of experts move at", ""),
     DSE_PARAM_F64(G, l2_copies, "", 1, 16, "copies of a line in the last-level cache, at most one per partition", ""),
     DSE_PARAM_F64(G, kernels_borrowed, "", 0, 1, "1: the fitted constants come from another GPU generation", ""),
+    DSE_PARAM_F64(G, stream_fixed_cycles, "", 0, 1e6, "fixed cycles of a measured kernel that goes over its data once", ""),
     DSE_PARAM_F64(G, dram_piece_bytes, "B", 0, 4096, "bytes that a piece of a row of weights costs the DRAM, at least", ""),
     DSE_PARAM_F64(G, kernel_cache_bytes, "B", 0.1, 4096, "bytes per cycle from the last-level cache to an SM, in measured kernels",
                   ""),

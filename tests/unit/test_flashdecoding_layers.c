@@ -120,6 +120,34 @@ static void experts__default_tiles_follow_the_experts_of_a_device(void **state)
     free(more);
 }
 
+/* Data of half the cache come from there, what is beyond from the DRAM. */
+static void streams__go_over_their_data_once(void **state)
+{
+    (void)state;
+    const struct fd_params p = point("gpu=h100");
+    const double fixed_us = p.kernels.stream_fixed_cycles / p.clock_ghz / 1e3, half = p.l2_mib / 2 * (1 << 20);
+    const double near = p.kernels.kernel_cache_bytes * p.clock_ghz * 1e3 * (double)p.sms,
+                 far = p.bandwidth_gbs * p.kernels.kernel_stream_share * 1e3;
+    assert_near(layer("gpu=h100 stream_bytes=1e6").stream_us, fixed_us + 1e6 / near, 1e-9);
+    assert_near(layer("gpu=h100 stream_bytes=1e9").stream_us, fixed_us + half / near + (1e9 - half) / far, 1e-9);
+}
+
+/* Once around the ring: half of what an all-reduce sends. One device sends nothing. */
+static void collectives__go_around_once(void **state)
+{
+    (void)state;
+    const char *const eight =
+        "engine=tensorrt-llm-0.9 collectives=nccl launch_us=0 tensor_parallel=8 multicast_share=0 collective_bytes=1e9";
+    char *once = xasprintf("%s collective=all-gather", eight), *twice = xasprintf("%s collective=all-reduce", eight),
+         *scatter = xasprintf("%s collective=reduce-scatter", eight);
+    assert_near(layer(twice).collective_us / layer(once).collective_us, 2, 0.05);
+    assert_near(layer(scatter).collective_us, layer(once).collective_us, 0);
+    assert_near(layer("collective=all-to-all").collective_us, 0, 0);
+    free(once);
+    free(twice);
+    free(scatter);
+}
+
 /* A step has the layers of its LLM, whatever these say. */
 static void layers__of_equations_move_no_metric(void **state)
 {
@@ -249,6 +277,8 @@ int main(void)
         cmocka_unit_test(experts__ties_of_few_tokens_share_a_device),
         cmocka_unit_test(experts__pieces_of_columns_open_pages),
         cmocka_unit_test(experts__default_tiles_follow_the_experts_of_a_device),
+        cmocka_unit_test(streams__go_over_their_data_once),
+        cmocka_unit_test(collectives__go_around_once),
         cmocka_unit_test(layers__of_equations_move_no_metric),
         cmocka_unit_test(latent__decode_reads_each_position_once),
         cmocka_unit_test(latent__a_prompt_pays_for_expanding_or_for_latents),
