@@ -341,7 +341,6 @@ struct dse_gpu_kernels {
     double attention_block_cycles;                    /* of a block of prefill, besides its tiles */
     double gemm_narrow_share;                         /* of operands of 8 bits and fewer: over gemm_tensor_share */
     double l2_copies;                                 /* of a line that the partitions of the last-level cache may hold */
-    double kernels_borrowed;                          /* 1: the fitted ones are of another generation */
     double kernel_cache_bytes;                        /* a cycle from the last-level cache to an SM */
     double stream_fixed_cycles;     /* as gemm_fixed_cycles, of kernels that go over data once: norms, activations */
     double dram_piece_bytes;        /* that reading a piece of a row takes the DRAM as long as, at least */
@@ -357,6 +356,22 @@ struct dse_gpu_kernels {
     double gemm_narrow_stream; /* of a GEMM of 8 or 4 bits: kernel_stream_share over its value at 16 */
 };
 extern const struct dse_param dse_gpu_kernel_fields[];
+
+/* The GPU that the constants of each family of kernels were fitted to; an entry may leave it out: to none. Row table:
+ * dse_gpu_origin_fields. */
+enum dse_gpu_origin {
+    DSE_FITTED_TO_NONE,
+    DSE_FITTED_TO_ITSELF,
+    DSE_FITTED_TO_A100,
+    DSE_FITTED_TO_H100,
+    DSE_FITTED_TO_B200,
+    DSE_FITTED_TO_RTX_4090,
+    DSE_GPU_ORIGINS
+};
+struct dse_gpu_origins {
+    int32_t gemms_from, narrow_from, attention_from, experts_from; /* enum dse_gpu_origin; narrow: GEMMs below 16 bits */
+};
+extern const struct dse_param dse_gpu_origin_fields[];
 
 /* How boards of a kind reach each other (E30 of models/flashdecoding); an entry may leave it out: NaN then. Row table:
  * dse_gpu_link_fields. */
@@ -401,6 +416,7 @@ struct dse_gpu {
     struct dse_gpu_peaks peaks;
     struct dse_gpu_power power;
     struct dse_gpu_kernels kernels;
+    struct dse_gpu_origins origins;
     struct dse_gpu_link link;
     struct dse_memory_make make;
     struct dse_trade trade;

@@ -559,9 +559,8 @@ static void fd_stand(const void *params, struct dse_standing *ret)
     dse_cache_stand(&steps, ret);
     if (measured && isnan(p->gpu->kernels.kernel_stream_share))
         dse_standing_add(ret, "kernels of this GPU's generation were not measured: E28 and E29 use an A100's constants");
-    else if (measured && p->gpu->kernels.kernels_borrowed > 0)
-        dse_standing_add(ret, "kernels of this GPU's generation were not fitted, or not all: E28 and E29 use constants of another "
-                              "(docs/explanation/gpus.md)");
+    else
+        fd_origins_stand(p, ret);
     fd_formats_stand(p, ret);
 }
 

@@ -203,6 +203,8 @@ double fd_op_share(const struct fd_params *p, enum fd_format format);
 const char *fd_formats_check(const struct fd_params *p);
 /* What is said of a point whose activations are narrow, or would be by its format. */
 void fd_formats_stand(const struct fd_params *p, struct dse_standing *ret);
+/* What is said of constants that the gpu's entry borrows, of the kernels that measured engines run at this point. */
+void fd_origins_stand(const struct fd_params *p, struct dse_standing *ret);
 /* The machine as it multiplies such operands. */
 void fd_machine_set(struct fd_machine *m, const struct fd_operands *of);
 /* Of a GEMM's kernel: the library's at 16 bits, the engine's own at fewer. */

@@ -119,6 +119,40 @@ void fd_formats_stand(const struct fd_params *p, struct dse_standing *ret)
                              : "the format's narrow activations have 16 bits here: the engine has no kernels for them (dataflow)");
 }
 
+/* ---- borrowed constants ---------------------------------------------------------------------------------------------------- */
+
+enum { FAMILIES = 4 };
+#define BORROWED(what) \
+    { \
+        [DSE_FITTED_TO_NONE] = ("constants of " what " were fitted to no GPU of this generation"), \
+        [DSE_FITTED_TO_A100] = ("constants of " what " are an A100's"), \
+        [DSE_FITTED_TO_H100] = ("constants of " what " are an H100's"), \
+        [DSE_FITTED_TO_B200] = ("constants of " what " are a B200's"), \
+        [DSE_FITTED_TO_RTX_4090] = ("constants of " what " are an RTX 4090's"), \
+    }
+static const char *const borrowed[FAMILIES][DSE_GPU_ORIGINS] = {
+    BORROWED("16-bit GEMMs (gemms_from)"), BORROWED("GEMMs below 16 bits (narrow_from)"), BORROWED("attention (attention_from)"),
+    BORROWED("experts' GEMMs (experts_from)")};
+
+void fd_origins_stand(const struct fd_params *p, struct dse_standing *ret)
+{
+    const bool by_vendor = p->dataflow == FD_BY_VENDOR;
+    const struct dse_gpu_origins *from = &p->gpu->origins;
+    bool narrow = false, wide = false;
+    struct dse_llm_counts n;
+    dse_llm_count(p->workload.llm, &n);
+    for (int i = 0; i < DSE_WEIGHT_CLASSES; i++) {
+        const struct fd_operands of = fd_operands_of_class(p, (enum dse_weight_class)i);
+        narrow |= n.matrices[i] > 0 && of.activation_bits < FD_WIDE_BITS;
+        wide |= n.matrices[i] > 0 && of.activation_bits >= FD_WIDE_BITS;
+    }
+    const bool runs[FAMILIES] = {by_vendor && wide, by_vendor && narrow, p->kernel_losses == FD_MEASURED,
+                                 by_vendor && n.matrices[DSE_WEIGHTS_EXPERTS] > 0};
+    const int32_t origins[FAMILIES] = {from->gemms_from, from->narrow_from, from->attention_from, from->experts_from};
+    for (int i = 0; i < FAMILIES; i++)
+        if (runs[i] && origins[i] != DSE_FITTED_TO_ITSELF) dse_standing_add(ret, borrowed[i][origins[i]]);
+}
+
 double fd_gemm_fixed_s(const struct fd_machine *m, enum fd_format format)
 {
     return format == FD_BITS_16 ? m->vendor.fixed_s : m->vendor.kernel_fixed_s;

@@ -41,7 +41,6 @@ const struct dse_param dse_gpu_kernel_fields[] = {
     DSE_PARAM_F64(G, expert_scaled_share, "", 0.01, 1, "as expert_tensor_share, where blocks of weights have scales", ""),
     DSE_PARAM_F64(G, expert_row_share, "", 0.01, 1, "share of kernel_stream_share that rows of experts move at", ""),
     DSE_PARAM_F64(G, l2_copies, "", 1, 16, "copies of a line in the last-level cache, at most one per partition", ""),
-    DSE_PARAM_F64(G, kernels_borrowed, "", 0, 1, "1: the fitted constants come from another GPU generation", ""),
     DSE_PARAM_F64(G, stream_fixed_cycles, "", 0, 1e6, "fixed cycles of a measured kernel that goes over its data once", ""),
     DSE_PARAM_F64(G, dram_piece_bytes, "B", 0, 4096, "bytes that a piece of a row of weights costs the DRAM, at least", ""),
     DSE_PARAM_F64(G, kernel_cache_bytes, "B", 0.1, 4096, "bytes per cycle from the last-level cache to an SM, in measured kernels",
@@ -49,6 +48,23 @@ const struct dse_param dse_gpu_kernel_fields[] = {
     DSE_PARAM_END,
 };
 #undef G
+
+#define F struct dse_gpu_origins
+static const char *const origins[] = {[DSE_FITTED_TO_NONE] = "none",
+                                      [DSE_FITTED_TO_ITSELF] = "itself",
+                                      [DSE_FITTED_TO_A100] = "a100",
+                                      [DSE_FITTED_TO_H100] = "h100",
+                                      [DSE_FITTED_TO_B200] = "b200",
+                                      [DSE_FITTED_TO_RTX_4090] = "rtx-4090",
+                                      NULL};
+const struct dse_param dse_gpu_origin_fields[] = {
+    DSE_PARAM_ENUM(F, gemms_from, origins, "the GPU that constants of 16-bit GEMMs were fitted to", ""),
+    DSE_PARAM_ENUM(F, narrow_from, origins, "the same of GEMMs below 16 bits", ""),
+    DSE_PARAM_ENUM(F, attention_from, origins, "the same of attention", ""),
+    DSE_PARAM_ENUM(F, experts_from, origins, "the same of grouped GEMMs of experts", ""),
+    DSE_PARAM_END,
+};
+#undef F
 
 #define L struct dse_gpu_link
 const struct dse_param dse_gpu_link_fields[] = {
@@ -92,6 +108,7 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_EMBED_OPTIONAL(struct dse_gpu, peaks, struct dse_gpu_peaks, dse_gpu_peak_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, power, struct dse_gpu_power, dse_gpu_power_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, kernels, struct dse_gpu_kernels, dse_gpu_kernel_fields),
+    DSE_EMBED_OPTIONAL(struct dse_gpu, origins, struct dse_gpu_origins, dse_gpu_origin_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, link, struct dse_gpu_link, dse_gpu_link_fields),
     DSE_EMBED_OPTIONAL(struct dse_gpu, trade, struct dse_trade, dse_trade_fields),
     DSE_PARAM_END,

@@ -98,8 +98,15 @@ grep -q 'did you mean gpu' err.txt || fail "--leave-out gpx: $(cat err.txt)"
 
 # A GPU of whose generation nothing was measured says so, and others do not.
 "$DSE" eval flashdecoding --set gpu=mi210 --set engine=vllm-0.14 | grep -q "generation were not measured" || fail "an MI210 passes for measured"
-"$DSE" eval flashdecoding --set gpu=l40s --set engine=vllm-0.14 | grep -q "generation were not fitted" || fail "an L40S passes for an A100"
-"$DSE" eval flashdecoding --set gpu=h100 --set engine=vllm-0.14 | grep -q "generation were" && fail "an H100 does not pass for measured"
+"$DSE" eval flashdecoding --set gpu=l40s --set engine=vllm-0.14 >out.txt
+grep -q "constants of 16-bit GEMMs (gemms_from) are an A100's" out.txt || fail "an L40S passes for an A100"
+grep -q "constants of attention (attention_from) are an A100's" out.txt || fail "an L40S's attention passes for an A100's"
+grep -q "narrow_from\|experts_from" out.txt && fail "kernels that do not run are said to be borrowed: $(cat out.txt)"
+"$DSE" eval flashdecoding --set gpu=l40s --set engine=vllm-0.14 --set activation_bits=8 --set weight_bits=8 | grep -q "below 16 bits (narrow_from) are an H100's" ||
+    fail "GEMMs of fp8 of an L40S pass for its own"
+"$DSE" eval flashdecoding --set gpu=h100 --set engine=vllm-0.14 --set llm=mixtral-8x7b --set tensor_parallel=2 | grep -q "experts' GEMMs (experts_from) are an A100's" || fail "experts of an H100 pass for its own"
+"$DSE" eval flashdecoding --set gpu=h100 --set engine=vllm-0.14 | grep -q "constants of" && fail "an H100 does not pass for measured"
+"$DSE" eval flashdecoding --set gpu=b200 --set engine=vllm-0.14 | grep -q "constants of attention" && fail "attention of a B200 does not pass for its own"
 "$DSE" eval flashdecoding --set gpu=mi210 | grep -q "generation were not measured" && fail "the paper's kernels are not those that were measured"
 
 # ---- files of others ------------------------------------------------------------------------------------------------------------
