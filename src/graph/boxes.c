@@ -23,6 +23,8 @@ struct room {
     double lo[BLOCK_POINTS_MAX], hi[BLOCK_POINTS_MAX];
     bool none[BLOCK_POINTS_MAX];       /* where has_none */
     bool minus_zero[BLOCK_POINTS_MAX]; /* of KIND_ANY */
+    bool is_moved;                     /* some of them move */
+    uint64_t moves[BLOCK_POINTS_MAX];  /* where is_moved: struct graph_moves, `down` in the upper half */
 };
 
 struct node {
@@ -53,6 +55,23 @@ struct boxes_code {
 static struct graph_range get(const struct room *r, int i)
 {
     return (struct graph_range){r->lo[i], r->hi[i], r->has_none && r->none[i], r->kind == KIND_ANY && r->minus_zero[i]};
+}
+
+static struct graph_moves moves_at(const struct room *r, int i)
+{
+    return r->is_moved ? (struct graph_moves){(uint32_t)r->moves[i], (uint32_t)(r->moves[i] >> 32)} : moves_any(0);
+}
+
+static uint64_t packed(struct graph_moves m)
+{
+    return m.up | (uint64_t)m.down << 32;
+}
+
+static struct graph_range get_moved(const struct room *r, int i)
+{
+    struct graph_range ret = get(r, i);
+    ret.moves = moves_at(r, i);
+    return ret;
 }
 
 static void set(struct room *r, int i, struct graph_range v)
@@ -154,7 +173,7 @@ void boxes_code_free(struct boxes_code *c)
 /* ---- operations -------------------------------------------------------------------------------------------------------------- */
 
 /* One range for all combinations of a shape. */
-static const struct room *spread(const struct room *from, int n, struct room *to)
+static struct room *spread(const struct room *from, int n, struct room *to)
 {
     const struct graph_range one = get(from, 0);
     to->kind = from->kind;
@@ -166,14 +185,16 @@ static const struct room *spread(const struct room *from, int n, struct room *to
     }
     for (int i = 0; i < n && to->has_none; i++) to->none[i] = one.none;
     for (int i = 0; i < n && to->kind == KIND_ANY; i++) to->minus_zero[i] = one.minus_zero;
+    to->is_moved = from->is_moved;
+    for (int i = 0; i < n && to->is_moved; i++) to->moves[i] = from->moves[0];
     return to;
 }
 
 /* The ranges of an argument at the combinations of a shape: as they stand, or gathered into `to`. */
-static const struct room *argument(struct boxes_code *c, int node, const struct block_shape *s, struct room *to)
+static struct room *argument(struct boxes_code *c, int node, const struct block_shape *s, struct room *to)
 {
     const struct node *n = &c->nodes[node];
-    const struct room *from = n->v[0];
+    struct room *from = n->v[0];
     if (n->shape == s) return from;
     if (n->shape->n == 1) return spread(from, s->n, to);
     const uint16_t *at = block_places(&c->places, n->shape, s);
@@ -182,27 +203,24 @@ static const struct room *argument(struct boxes_code *c, int node, const struct 
     for (int i = 0; i < s->n; i++) to->lo[i] = from->lo[at[i]], to->hi[i] = from->hi[at[i]];
     for (int i = 0; i < s->n && from->has_none; i++) to->none[i] = from->none[at[i]];
     for (int i = 0; i < s->n && from->kind == KIND_ANY; i++) to->minus_zero[i] = from->minus_zero[at[i]];
+    to->is_moved = from->is_moved;
+    for (int i = 0; i < s->n && from->is_moved; i++) to->moves[i] = from->moves[at[i]];
     return to;
 }
 
-/* The least and the most of each, which are rounded outward unless there is one number alone: as dse_below and dse_above do it,
- * without a decision. */
-#define ENDS(least, most) ENDS_UNLESS(least, most, 0)
-/* Nor where it is exact. */
-#define ENDS_UNLESS(least, most, exact) \
+/* The least and the most of each. */
+#define ENDS(least, most) \
     _Pragma("omp simd reduction(+: infinite, negative)") for (int i = 0; i < n; i++) \
     { \
-        const double x = least, y = most, ulp = (((a->lo[i] != a->hi[i]) | (b->lo[i] != b->hi[i])) & !(exact)) ? 0x1p-52 : 0.0; \
-        const double down = x < 0 ? -ulp : ulp, up = y > 0 ? ulp : -ulp; \
-        r->lo[i] = x * (1 - down); \
-        r->hi[i] = y * (1 + up); \
+        r->lo[i] = least; \
+        r->hi[i] = most; \
         infinite += (r->hi[i] < (double)INFINITY ? 0.0 : 1.0) + (r->lo[i] > -(double)INFINITY ? 0.0 : 1.0); \
-        negative += x < 0 ? 1.0 : 0.0; \
+        negative += r->lo[i] < 0 ? 1.0 : 0.0; \
     } \
     break
 
-/* The same of what is exact. */
-#define EXACT(least, most) \
+/* The same of what is finite where its arguments are. */
+#define FINITE(least, most) \
     _Pragma("omp simd reduction(+: negative)") for (int i = 0; i < n; i++) \
     { \
         r->lo[i] = least; \
@@ -210,8 +228,6 @@ static const struct room *argument(struct boxes_code *c, int node, const struct 
         negative += r->lo[i] < 0 ? 1.0 : 0.0; \
     } \
     break
-
-#define IS_ONE(r) ((r->lo[i] == 1) & (r->hi[i] == 1))
 
 static bool is_above_0(const struct room *r, int n)
 {
@@ -226,13 +242,13 @@ BLOCK_WIDE static bool operate_plain(enum graph_op op, int n, const struct room 
 {
     double infinite = 0, negative = 0;
     switch (op) {
-    case GRAPH_MUL: ENDS_UNLESS(a->lo[i] * b->lo[i], a->hi[i] * b->hi[i], IS_ONE(a) | IS_ONE(b));
+    case GRAPH_MUL: ENDS(a->lo[i] * b->lo[i], a->hi[i] * b->hi[i]);
     case GRAPH_DIV:
         if (!is_above_0(b, n)) return false;
-        ENDS_UNLESS(a->lo[i] / b->hi[i], a->hi[i] / b->lo[i], IS_ONE(b));
+        ENDS(a->lo[i] / b->hi[i], a->hi[i] / b->lo[i]);
     case GRAPH_SQRT: ENDS(sqrt(a->lo[i]), sqrt(a->hi[i]));
-    case GRAPH_CEIL: EXACT(ceil(a->lo[i]), ceil(a->hi[i]));
-    case GRAPH_FLOOR: EXACT(floor(a->lo[i]), floor(a->hi[i]));
+    case GRAPH_CEIL: FINITE(ceil(a->lo[i]), ceil(a->hi[i]));
+    case GRAPH_FLOOR: FINITE(floor(a->lo[i]), floor(a->hi[i]));
     default: return false;
     }
     set_kind(r, n, infinite, negative);
@@ -243,7 +259,7 @@ BLOCK_WIDE static bool operate_plain(enum graph_op op, int n, const struct room 
 #define IS_FALSE(r) ((r->lo[i] <= 0) & (r->hi[i] >= 0))
 #define IS_EQUAL ((a->lo[i] == a->hi[i]) & (b->lo[i] == b->hi[i]) & (a->lo[i] == b->lo[i]))
 #define IS_APART ((a->hi[i] < b->lo[i]) | (b->hi[i] < a->lo[i]))
-#define TRUTH(surely, maybe) EXACT((surely) ? 1.0 : 0.0, (maybe) ? 1.0 : 0.0)
+#define TRUTH(surely, maybe) FINITE((surely) ? 1.0 : 0.0, (maybe) ? 1.0 : 0.0)
 
 /* Of finite ranges. */
 BLOCK_WIDE static bool operate_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
@@ -253,8 +269,8 @@ BLOCK_WIDE static bool operate_finite(enum graph_op op, int n, const struct room
     switch (op) {
     case GRAPH_ADD: ENDS(a->lo[i] + b->lo[i], a->hi[i] + b->hi[i]);
     case GRAPH_SUB: ENDS(a->lo[i] - b->hi[i], a->hi[i] - b->lo[i]);
-    case GRAPH_MIN: EXACT(dse_min(a->lo[i], b->lo[i]), dse_min(a->hi[i], b->hi[i]));
-    case GRAPH_MAX: EXACT(dse_max(a->lo[i], b->lo[i]), dse_max(a->hi[i], b->hi[i]));
+    case GRAPH_MIN: FINITE(dse_min(a->lo[i], b->lo[i]), dse_min(a->hi[i], b->hi[i]));
+    case GRAPH_MAX: FINITE(dse_max(a->lo[i], b->lo[i]), dse_max(a->hi[i], b->hi[i]));
     case GRAPH_LT: TRUTH(a->hi[i] < b->lo[i], a->lo[i] < b->hi[i]);
     case GRAPH_LE: TRUTH(a->hi[i] <= b->lo[i], a->lo[i] <= b->hi[i]);
     case GRAPH_EQ: TRUTH(IS_EQUAL, !IS_APART);
@@ -280,18 +296,10 @@ static void choose_finite(int n, const struct room *restrict a, const struct roo
     set_kind(r, n, 0, negative);
 }
 
-/* Arithmetic on what may be no number gives what it gives on numbers, and may give none. One number is no longer one at all points,
- * so that it is rounded; nor is a factor of one. */
-static void add_none(enum graph_op op, int n, const struct room *a, const struct room *b, struct room *r)
+/* Arithmetic on what may be no number gives what it gives on numbers, and may give none. */
+static void add_none(int n, const struct room *a, const struct room *b, struct room *r)
 {
-    for (int i = 0; i < n; i++) {
-        r->none[i] = (a->has_none && a->none[i]) || (b->has_none && b->none[i]);
-        if (r->none[i] && (a->lo[i] == a->hi[i] || b->lo[i] == b->hi[i])) {
-            const struct graph_range v = range_apply(op, get(a, i), get(b, i), get(a, i));
-            r->lo[i] = v.lo;
-            r->hi[i] = v.hi;
-        }
-    }
+    for (int i = 0; i < n; i++) r->none[i] = (a->has_none && a->none[i]) || (b->has_none && b->none[i]);
     r->has_none = true;
 }
 
@@ -311,11 +319,141 @@ static void operate(enum graph_op op, int n, const struct room *a, const struct 
     }
     if ((!none || is_arithmetic(op)) &&
         ((most <= KIND_FINITE && operate_finite(op, n, a, b, r)) || (most == KIND_PLAIN && operate_plain(op, n, a, b, r)))) {
-        if (none) add_none(op, n, a, b, r);
+        if (none) add_none(n, a, b, r);
         return;
     }
     for (int i = 0; i < n; i++) set(r, i, range_apply(op, get(a, i), get(b, i), get(c, i)));
     find_kind(r, n);
+}
+
+/* ---- moves ------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_fixed(const struct room *r, int i)
+{
+    return r->lo[i] == r->hi[i] && range_is_exact(get(r, i));
+}
+
+/* Those of a shape's ranges that are not one number move as told. */
+static void set_moves(struct room *r, int n, struct graph_moves m)
+{
+    r->is_moved = moves_all(m) != 0;
+    for (int i = 0; i < n && r->is_moved; i++) r->moves[i] = is_fixed(r, i) ? 0 : packed(m);
+}
+
+/* As moves_of says it, of ranges that are numbers everywhere; none is a negative zero. */
+#define MOVES(like, of_args) \
+    if (moves_like(op) == (like)) { \
+        _Pragma("omp simd") for (int i = 0; i < n; i++) r->moves[i] = r->lo[i] != r->hi[i] ? (of_args) : 0; \
+        return true; \
+    }
+#define TURNED_ROUND(moves) ((moves) << 32 | (moves) >> 32)
+#define TURNED(r) TURNED_ROUND((r)->moves[i])
+#define ONE_OR_BOTH(a_alone, b_alone) ((a_alone) ? a->moves[i] : (b_alone) ? b->moves[i] : a->moves[i] | b->moves[i])
+
+/* The operation whose result moves in the same way. */
+static enum graph_op moves_like(enum graph_op op)
+{
+    switch (op) {
+    case GRAPH_MUL:
+    case GRAPH_AND:
+    case GRAPH_OR: return GRAPH_ADD;
+    case GRAPH_DIV: return GRAPH_SUB;
+    case GRAPH_NE: return GRAPH_EQ;
+    case GRAPH_LE: return GRAPH_LT;
+    case GRAPH_FLOOR:
+    case GRAPH_SQRT: return GRAPH_CEIL;
+    default: return op;
+    }
+}
+
+/* False: it is another operation, or other ranges. */
+BLOCK_WIDE static bool move_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                                   struct room *restrict r)
+{
+    const bool plain = a->kind == KIND_PLAIN && b->kind == KIND_PLAIN;
+    if (!plain && (op == GRAPH_MUL || op == GRAPH_DIV || op == GRAPH_AND || op == GRAPH_OR)) return false;
+    if (op == GRAPH_DIV && !is_above_0(b, n)) return false;
+    MOVES(GRAPH_ADD, a->moves[i] | b->moves[i])
+    MOVES(GRAPH_SUB, a->moves[i] | TURNED(b))
+    MOVES(GRAPH_EQ, a->moves[i] | TURNED(a) | b->moves[i] | TURNED(b))
+    MOVES(GRAPH_LT, TURNED(a) | b->moves[i])
+    MOVES(GRAPH_CEIL, a->moves[i])
+    MOVES(GRAPH_MAX, ONE_OR_BOTH(a->lo[i] >= b->hi[i], b->lo[i] >= a->hi[i]))
+    MOVES(GRAPH_MIN, ONE_OR_BOTH(a->hi[i] <= b->lo[i], b->hi[i] <= a->lo[i]))
+    return false;
+}
+
+/* Of a choice between such. */
+static void move_choice(int n, const struct room *a, const struct room *b, const struct room *c, struct room *r)
+{
+    for (int i = 0; i < n; i++) {
+        const bool yes = !IS_FALSE(a), no = !IS_TRUE(a);
+        const uint64_t moves = yes ? b->moves[i] : no ? c->moves[i] : a->moves[i] | TURNED(a) | b->moves[i] | c->moves[i];
+        r->moves[i] = r->lo[i] != r->hi[i] ? moves : 0;
+    }
+}
+
+static bool is_finite(const struct room *r)
+{
+    return !r->has_none && r->kind <= KIND_FINITE;
+}
+
+/* Of an operation on ranges. What does not move has no numbers here: it gets zeros. */
+static void move(enum graph_op op, int n, struct room *a, struct room *b, struct room *c, struct room *r)
+{
+    struct room *const args[] = {a, b, c};
+    r->is_moved = a->is_moved || b->is_moved || c->is_moved;
+    if (!r->is_moved) return;
+    for (int k = 0; k < 3; k++) {
+        if (!args[k]->is_moved) memset(args[k]->moves, 0, (size_t)n * sizeof *args[k]->moves);
+    }
+    const bool finite = is_finite(a) && is_finite(b) && is_finite(c) && is_finite(r);
+    if (finite && op == GRAPH_CHOOSE) {
+        move_choice(n, a, b, c, r);
+        return;
+    }
+    if (finite && move_finite(op, n, a, b, r)) return;
+    for (int i = 0; i < n; i++) {
+        if (r->has_none && r->none[i]) {
+            const uint64_t all = a->moves[i] | b->moves[i] | c->moves[i];
+            r->moves[i] = all | TURNED_ROUND(all);
+            continue;
+        }
+        const struct graph_range x = get_moved(a, i), y = get_moved(b, i), z = get_moved(c, i), ret = get(r, i);
+        r->moves[i] = packed(moves_of(op, &x, &y, &z, &ret));
+    }
+}
+
+static void move_call(struct boxes_code *c, int node, const struct boxes_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    const struct node *to = &c->nodes[node];
+    const struct primitive *p = &primitives[n->what];
+    uint32_t of_groups = 0;
+    for (int g = 0; g < GROUPS; g++)
+        if (p->groups >> g & 1) of_groups |= source->moves_of_group(source->object, (enum group)g);
+    for (int k = 0; k < p->n_results; k++) to->v[k]->is_moved = true;
+    for (int i = 0; i < to->shape->n; i++) {
+        struct graph_moves args[GRAPH_ARGUMENTS_MAX];
+        for (int k = 0; k < n->n_args; k++) args[k] = boxes_moves(c, n->args[k], to->shape->point_of[i]);
+        for (int k = 0; k < p->n_results; k++) {
+            struct graph_moves m = primitive_moves(p, k, args, of_groups);
+            if (to->v[k]->has_none && to->v[k]->none[i]) m = moves_any(moves_all(m));
+            to->v[k]->moves[i] = is_fixed(to->v[k], i) ? 0 : packed(m);
+        }
+    }
+}
+
+static void move_node(struct boxes_code *c, int node, const struct boxes_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    const struct node *to = &c->nodes[node];
+    switch (n->op) {
+    case GRAPH_CONSTANT: to->v[0]->is_moved = false; return;
+    case GRAPH_INPUT: set_moves(to->v[0], to->shape->n, source->moves(source->object, n->what, n->element1 - 1)); return;
+    case GRAPH_CALL: move_call(c, node, source); return;
+    default: set_moves(to->v[0], to->shape->n, moves_any(~0u)); return; /* SOLVE: of it nothing is followed */
+    }
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------------------------- */
@@ -380,23 +518,41 @@ static void load(struct node *to, const struct graph_node *n, const struct boxes
     find_kind(to->v[0], to->shape->n);
 }
 
+/* What is no operation on ranges. */
+static bool read_node(struct boxes_code *c, int node, const struct boxes_source *source)
+{
+    const struct graph_node *n = &c->g->nodes[node];
+    struct node *to = &c->nodes[node];
+    switch (n->op) {
+    case GRAPH_CONSTANT: set(to->v[0], 0, range_of(n->number)), find_kind(to->v[0], 1); return true;
+    case GRAPH_INPUT: load(to, n, source); return true;
+    case GRAPH_CALL: call(c, node, source); return true;
+    case GRAPH_SOLVE: solve(c, node, source); return true;
+    default: return false;
+    }
+}
+
 static void compute(struct boxes_code *c, int node, const struct boxes_source *source)
 {
     const struct graph_node *n = &c->g->nodes[node];
     struct node *to = &c->nodes[node];
-    const struct room *args[3] = {&c->gathered[0], &c->gathered[0], &c->gathered[0]};
-    for (int k = 0; k < block_results(n) && n->op != GRAPH_RESULT; k++) to->v[k] = block_rooms_take(&c->rooms);
-    switch (n->op) {
-    case GRAPH_CONSTANT: set(to->v[0], 0, range_of(n->number)), find_kind(to->v[0], 1); return;
-    case GRAPH_INPUT: load(to, n, source); return;
-    case GRAPH_CALL: call(c, node, source); return;
-    case GRAPH_SOLVE: solve(c, node, source); return;
-    case GRAPH_RESULT: to->v[0] = c->nodes[n->args[0]].v[n->what]; return;
-    default: break;
+    struct room *args[3] = {&c->gathered[0], &c->gathered[0], &c->gathered[0]};
+    if (n->op == GRAPH_RESULT) {
+        to->v[0] = c->nodes[n->args[0]].v[n->what];
+        return;
+    }
+    for (int k = 0; k < block_results(n); k++) {
+        to->v[k] = block_rooms_take(&c->rooms);
+        to->v[k]->is_moved = false;
+    }
+    if (read_node(c, node, source)) {
+        if (source->moves) move_node(c, node, source);
+        return;
     }
     for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, &c->gathered[k]);
     for (int k = n->n_args; k < 3; k++) args[k] = args[0];
     operate((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
+    if (source->moves) move((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
 }
 
 void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source *source)
@@ -430,4 +586,9 @@ struct graph_range boxes_range_of(const struct boxes_code *c, int node, int comb
 struct graph_range boxes_range(const struct boxes_code *c, int node, int box)
 {
     return boxes_range_of(c, node, c->nodes[node].shape->of_point[box]);
+}
+
+struct graph_moves boxes_moves(const struct boxes_code *c, int node, int box)
+{
+    return moves_at(c->nodes[node].v[0], c->nodes[node].shape->of_point[box]);
 }

@@ -82,8 +82,13 @@ struct primitive {
     int n_results;
     void (*of)(const struct groups *g, const double *a, double *ret);
     void (*bound)(const struct groups_box *g, const struct graph_range *a, struct graph_range *ret);
+    /* How each answer moves with each argument, where there is a number, to the last bit: '+', '-', '0' for not at all, '?' for
+     * anyhow. NULL: with all of them anyhow. */
+    const char *moves[PRIMITIVE_RESULTS_MAX];
 };
 extern const struct primitive primitives[];
+/* How answer `which` moves, which is no single number, from how the arguments do, and the axes that the groups move along. */
+struct graph_moves primitive_moves(const struct primitive *p, int which, const struct graph_moves *args, uint32_t of_groups);
 /* The answers at one point, whose arguments are single numbers. */
 void primitive_at(const struct primitive *p, const struct groups *g, const struct graph_range *a, struct graph_range *ret);
 

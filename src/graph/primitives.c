@@ -588,6 +588,17 @@ void primitive_at(const struct primitive *p, const struct groups *g, const struc
     for (int i = 0; i < p->n_results; i++) ret[i] = range_of(answer[i]);
 }
 
+struct graph_moves primitive_moves(const struct primitive *p, int which, const struct graph_moves *args, uint32_t of_groups)
+{
+    struct graph_moves ret = moves_any(of_groups);
+    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX && p->arguments[i]; i++) {
+        const char how = p->moves[which] ? p->moves[which][i] : '?';
+        if (how != '-' && how != '0') ret.up |= args[i].up, ret.down |= args[i].down;
+        if (how != '+' && how != '0') ret.up |= args[i].down, ret.down |= args[i].up;
+    }
+    return ret;
+}
+
 /* Of what follows from choices, entries and single numbers alone: else nothing is known. */
 static void box_of_point(const struct groups_box *g, const struct graph_range *a, const struct primitive *p,
                          struct graph_range *ret)
@@ -975,8 +986,8 @@ const struct primitive primitives[] = {
     [P_SUPPLY] = {{"@technologies", "m", "Hz", "Hz"}, OF_ECONOMICS, 4, supply, supply_box},
     [P_CLOCK_SHARE] = {{NULL}, OF_ECONOMICS, 1, clock_share, clock_share_box},
     [P_LEAKAGE_SHARE] = {{"m"}, OF_ECONOMICS, 1, leakage_share, leakage_share_box},
-    [P_INTERFACE] = {{"1"}, OF_ECONOMICS | OF_MEMORY, 1, interface_energy, interface_box},
-    [P_DIE] = {{"m2", "m"}, OF_ECONOMICS | OF_MEMORY, 5, die, die_box},
+    [P_INTERFACE] = {{"1"}, OF_ECONOMICS | OF_MEMORY, 1, interface_energy, interface_box, {"+"}},
+    [P_DIE] = {{"m2", "m"}, OF_ECONOMICS | OF_MEMORY, 5, die, die_box, {"+?", "0?", "-?", "0?", "0?"}},
     [P_FASTEST] = {{"@technologies", "m", "Hz"}, OF_ECONOMICS, 1, fastest, fastest_box},
     [P_RETICLE] = {{NULL}, OF_ECONOMICS, 1, reticle, reticle_box},
     [P_EXCHANGE] = {{"1", "1", "1", "B", "1"}, OF_LINKS, 2, exchange, exchange_box},

@@ -32,7 +32,10 @@ static bool has_zero(range a)
     return a.lo <= 0 && a.hi >= 0;
 }
 
-/* ---- arithmetic ------------------------------------------------------------------------------------------------------------- */
+/* ---- arithmetic --------------------------------------------------------------------------------------------------------------
+ *
+ * IEEE's + - * / and square roots keep an order to the last bit, rounding and all: between results at the ends lie those between
+ * them. So nothing is rounded outward there. */
 
 static bool may_be_negative(range a)
 {
@@ -43,7 +46,7 @@ static range sum(range a, range b)
 {
     const double lo = a.lo + b.lo, hi = a.hi + b.hi;
     const bool opposite = (a.lo == -infinite && b.hi == infinite) || (a.hi == infinite && b.lo == -infinite);
-    return (range){isnan(lo) ? -infinite : dse_below(lo, 1), isnan(hi) ? infinite : dse_above(hi, 1), a.none || b.none || opposite,
+    return (range){isnan(lo) ? -infinite : lo, isnan(hi) ? infinite : hi, a.none || b.none || opposite,
                    a.minus_zero && b.minus_zero};
 }
 
@@ -63,8 +66,26 @@ static range product(range a, range b)
     if (is_one(b)) return a;
     if (is_one(a)) return b;
     const bool no_number = (has_zero(a) && may_be_infinite(b)) || (has_zero(b) && may_be_infinite(a));
-    const struct dse_interval p = dse_iv_mul(dse_iv(a.lo, a.hi), dse_iv(b.lo, b.hi));
-    return (range){p.lo, p.hi, a.none || b.none || no_number, may_be_negative(a) || may_be_negative(b)};
+    const double ll = dse_product(a.lo, b.lo), hh = dse_product(a.hi, b.hi);
+    range r = {ll, hh, a.none || b.none || no_number, may_be_negative(a) || may_be_negative(b)};
+    if (a.lo >= 0 && b.lo >= 0) return r;
+    const double lh = dse_product(a.lo, b.hi), hl = dse_product(a.hi, b.lo);
+    r.lo = dse_min(dse_min(ll, lh), dse_min(hl, hh));
+    r.hi = dse_max(dse_max(ll, lh), dse_max(hl, hh));
+    return r;
+}
+
+/* a / b, of ends that may be infinite: then `none`. */
+static double ratio(double a, double b, double none)
+{
+    return isinf(a) && isinf(b) ? none : a / b;
+}
+
+/* Of a divisor above 0. */
+static range over_positive(range a, range b, bool none, bool minus_zero)
+{
+    return (range){a.lo >= 0 ? ratio(a.lo, b.hi, 0) : ratio(a.lo, b.lo, -infinite),
+                   a.hi >= 0 ? ratio(a.hi, b.lo, infinite) : ratio(a.hi, b.hi, 0), none, minus_zero};
 }
 
 /* A division by zero is infinite, of the sign of the zero, or no number. */
@@ -74,8 +95,9 @@ static range quotient(range a, range b)
     const bool by_zero = has_zero(b), signs = may_be_negative(a) || may_be_negative(b);
     const bool none = a.none || b.none || (by_zero && has_zero(a)) || (may_be_infinite(a) && may_be_infinite(b));
     if (by_zero && (signs || b.hi == 0)) return (range){-infinite, infinite, none, true};
-    const struct dse_interval q = dse_iv_div(dse_iv(a.lo, a.hi), dse_iv(b.lo, b.hi));
-    return (range){q.lo, q.hi, none, signs};
+    if (by_zero) return (range){ratio(a.lo, b.hi, 0), infinite, none, signs}; /* both are at least 0 */
+    if (b.lo > 0) return over_positive(a, b, none, signs);
+    return over_positive((range){-a.hi, -a.lo}, (range){-b.hi, -b.lo}, none, signs);
 }
 
 static range hull_of_powers(range a, range b)
@@ -214,7 +236,7 @@ static range function(enum graph_op op, range a)
     case GRAPH_NEAREST:
     case GRAPH_ROUND: return growing(op, a, -infinite, 0);
     case GRAPH_ABS: return magnitude(a);
-    case GRAPH_SQRT: return growing(op, a, 0, 1);
+    case GRAPH_SQRT: return growing(op, a, 0, 0);
     case GRAPH_EXP:
     case GRAPH_EXPM1: return growing(op, a, -infinite, 4);
     case GRAPH_LOG1P: return growing(op, a, -1, 4);
@@ -262,4 +284,96 @@ struct graph_range range_apply(enum graph_op op, struct graph_range a, struct gr
     if (op == GRAPH_POW && (a.none || b.none)) return range_unknown; /* 1 to the power of nothing is 1 */
     if (range_is_nothing(a) || (two && range_is_nothing(b))) return range_nothing;
     return arithmetic(op, a, b);
+}
+
+/* ---- how it moves ------------------------------------------------------------------------------------------------------------ */
+
+static struct graph_moves both(struct graph_moves a, struct graph_moves b)
+{
+    return (struct graph_moves){a.up | b.up, a.down | b.down};
+}
+
+static struct graph_moves turned(struct graph_moves a)
+{
+    return (struct graph_moves){a.down, a.up};
+}
+
+static struct graph_moves either_way(struct graph_moves a)
+{
+    return moves_any(moves_all(a));
+}
+
+/* Of a factor, where the other one is `by`. */
+static struct graph_moves times(struct graph_moves a, const range *by)
+{
+    return by->lo >= 0 ? a : by->hi <= 0 ? turned(a) : either_way(a);
+}
+
+static struct graph_moves moves_of_quotient(const range *a, const range *b)
+{
+    if (has_zero(*b)) return either_way(both(a->moves, b->moves));
+    return both(times(a->moves, b), turned(times(b->moves, a)));
+}
+
+/* Of the larger one; of the smaller one with both turned. */
+static struct graph_moves moves_of_larger(const range *a, const range *b, double a_least, double a_most, double b_least,
+                                          double b_most)
+{
+    if (b->none) return both(a->moves, b->moves);
+    return a_least >= b_most ? a->moves : b_least >= a_most ? b->moves : both(a->moves, b->moves);
+}
+
+/* Does it grow as its sides, which are at least 0, get away from 0? */
+static struct graph_moves moves_of_logic(const range *a, const range *b)
+{
+    const struct graph_moves m = both(a->moves, b->moves);
+    return a->lo >= 0 && b->lo >= 0 ? m : either_way(m);
+}
+
+static struct graph_moves moves_of_choice(const range *condition, const range *yes, const range *no)
+{
+    if (!may_be_false(*condition)) return yes->moves;
+    if (!may_be_true(*condition)) return no->moves;
+    return both(either_way(condition->moves), both(yes->moves, no->moves));
+}
+
+struct graph_moves moves_of(enum graph_op op, const struct graph_range *a, const struct graph_range *b, const struct graph_range *c,
+                            const struct graph_range *r)
+{
+    const struct graph_moves none = {0, 0};
+    if (range_is_exact(*r)) return none;
+    const struct graph_moves all = either_way(op == GRAPH_CHOOSE  ? both(a->moves, both(b->moves, c->moves))
+                                              : op < GRAPH_NEGATE ? both(a->moves, b->moves)
+                                                                  : a->moves);
+    if (r->none) return all;
+    switch (op) {
+    case GRAPH_ADD: return both(a->moves, b->moves);
+    case GRAPH_SUB: return both(a->moves, turned(b->moves));
+    case GRAPH_MUL: return both(times(a->moves, b), times(b->moves, a));
+    case GRAPH_DIV: return moves_of_quotient(a, b);
+    case GRAPH_LT:
+    case GRAPH_LE: return both(turned(a->moves), b->moves);
+    case GRAPH_AND:
+    case GRAPH_OR: return moves_of_logic(a, b);
+    case GRAPH_MAX: return moves_of_larger(a, b, a->lo, a->hi, b->lo, b->hi);
+    case GRAPH_MIN: return moves_of_larger(a, b, -a->hi, -a->lo, -b->hi, -b->lo);
+    case GRAPH_NEGATE: return turned(a->moves);
+    case GRAPH_CEIL:
+    case GRAPH_FLOOR:
+    case GRAPH_NEAREST:
+    case GRAPH_ROUND:
+    case GRAPH_SQRT:
+    case GRAPH_SIGN: return a->moves;
+    case GRAPH_ABS: return times(a->moves, a);
+    case GRAPH_CHOOSE: return moves_of_choice(a, b, c);
+    default: return all;
+    }
+}
+
+struct graph_range range_moved(enum graph_op op, struct graph_range a, struct graph_range b, struct graph_range c)
+{
+    struct graph_range r = range_apply(op, a, b, c);
+    r.moves = moves_any(0);
+    if (moves_all(a.moves) | moves_all(b.moves) | moves_all(c.moves)) r.moves = moves_of(op, &a, &b, &c, &r);
+    return r;
 }

@@ -9,10 +9,17 @@
 
 #include <dse/interval.h>
 
+/* Along which axes of a lattice (1 << axis, or-ed) a number may grow, and fall, from a place to any later one of the box, while all
+ * other axes stand still. Along an axis that is in neither it is the same, also in that it is no number. */
+struct graph_moves {
+    uint32_t up, down;
+};
+
 struct graph_range {
     double lo, hi;
     bool none;
-    bool minus_zero; /* zeros may be negative ones, which turn the sign of what they divide */
+    bool minus_zero;          /* zeros may be negative ones, which turn the sign of what they divide */
+    struct graph_moves moves; /* kept by range_moved alone */
 };
 
 static const struct graph_range range_unknown = {-(double)INFINITY, (double)INFINITY, true, true};
@@ -40,7 +47,24 @@ static inline bool range_is_exact(struct graph_range a)
     return !a.none && a.lo == a.hi && (a.lo != 0 || !a.minus_zero);
 }
 
-/* Of an operation, with outward rounding where a, b and c are not single numbers: what graph_apply gives at any point. */
+/* Of an operation: what graph_apply gives at any point. What the mathematical library computes of ranges that are not single
+ * numbers is rounded outward. */
 struct graph_range range_apply(enum graph_op op, struct graph_range a, struct graph_range b, struct graph_range c);
+
+/* The same, and how the result moves, from how the operands do. IEEE's operations keep an order to the bit; nothing is said so of
+ * the mathematical library's, which may then move in both directions. */
+struct graph_range range_moved(enum graph_op op, struct graph_range a, struct graph_range b, struct graph_range c);
+/* How the result r moves. */
+struct graph_moves moves_of(enum graph_op op, const struct graph_range *a, const struct graph_range *b, const struct graph_range *c,
+                            const struct graph_range *r);
+/* In any direction along these axes. */
+static inline struct graph_moves moves_any(uint32_t axes)
+{
+    return (struct graph_moves){axes, axes};
+}
+static inline uint32_t moves_all(struct graph_moves m)
+{
+    return m.up | m.down;
+}
 
 #endif

@@ -27,6 +27,10 @@ struct many_boxes {
     void *user;
     const bool *wanted; /* as of points */
     size_t stride;      /* from the floors of a box to those of the next, and the ceilings */
+    /* How each parameter moves along the axes (graph/range.h), by its place in the schema; NULL: nobody asks how metrics move. */
+    const struct graph_moves *params;
+    struct graph_moves *moves; /* of box i, from i * (metrics of the schema + 1): by metric, then whether a point is
+                                  feasible by the model, also in what is known of its output */
 };
 
 struct many_worker;
@@ -41,6 +45,9 @@ struct many {
     uint32_t (*standing)(const struct many_worker *w);
     /* possible[i]: what bound() says of box i, and where it is true its floors and ceilings of what is wanted. */
     void (*bound)(struct many_worker *w, const struct many_boxes *boxes, bool *possible, void *floors, void *ceilings);
+    /* How the metrics of one box move, as of many boxes; by another way, for a check: the equations walked as they stand. */
+    void (*walk_moves)(const void *object, const void *lo, const void *hi, const struct graph_moves *params,
+                       struct graph_moves *ret);
     const void *object;
 };
 

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const box_end_names[] = {"dominated", "impossible", "refused", "evaluated", "open", NULL};
+const char *const box_end_names[] = {"dominated", "impossible", "refused", "evaluated", "open", "worse", NULL};
 _Static_assert(sizeof box_end_names / sizeof *box_end_names == BOX_END_COUNT + 1, "a name for each end");
 _Static_assert((int)BOX_END_COUNT == (int)CERTIFICATE_ENDS, "a count for each end");
 
 /* ---- the log ----------------------------------------------------------------------------------------------------------------- */
 
 /* A box takes HEAD words, then lo and hi, a word for each axis, then two words for each objective if it has `best`. */
-enum { SPACE, END, CONSTRAINT, BY_SPACE, BY_POINT, BY_POINT_HIGH, HEAD };
+enum { SPACE, END, CONSTRAINT, BY_SPACE, BY_POINT, BY_POINT_HIGH, ALONG, THAN, HEAD };
 
 struct box_log {
     size_t *n_axes, n_spaces, objectives;
@@ -83,6 +83,8 @@ void box_log_add(struct box_log *log, const struct certificate_box *box)
     w[BY_SPACE] = box->by.space;
     w[BY_POINT] = (uint32_t)box->by.point;
     w[BY_POINT_HIGH] = (uint32_t)(box->by.point >> 32);
+    w[ALONG] = box->along;
+    w[THAN] = box->than;
     memcpy(w + HEAD, box->lo, axes * sizeof *w);
     memcpy(w + HEAD + axes, box->hi, axes * sizeof *w);
     if (best) memcpy(w + HEAD + 2 * axes, box->best, best * sizeof(double));
@@ -278,6 +280,10 @@ static bool store_box(struct storing *s, uint64_t number, const struct kept *k)
     struct certificate_line line = {
         .box = number, .model = model_name(s, space), .why = box_end_names[w[END]], .places = k->axes ? s->places.s : ""};
     if (w[END] == BOX_REFUSED) line.constraint = sweep_constraint_name(s->sweep, w[CONSTRAINT]);
+    if (w[END] == BOX_WORSE) {
+        line.along = space_axis_name(s->spaces[space], w[ALONG]);
+        line.than = w[THAN];
+    }
     if (has_best(w[END])) {
         memcpy(best, hi + k->axes, s->sweep->n_objectives * sizeof *best);
         write_best(&s->best, best, s->sweep->n_objectives);

@@ -14,6 +14,11 @@
  * minimised the row has at most v + tolerance * |v|, of one that is maximised at least v - tolerance * |v|. It is about the closed
  * form, distinct vectors of objectives, and this lattice; a point whose vector is a row's within the tolerance need not be a row.
  *
+ * A box that is worse along an axis (BOX_WORSE) is so than place `than`, just below or just above it: each of its points that is
+ * feasible and has a value for every objective has at that place, all other places the same, one that is and has, and is no worse
+ * in any objective. That lies in another box. All such boxes of a space and an axis lie on the same side, so that who goes from
+ * point to point comes to an end.
+ *
  * The boxes are logged as they are closed, by each thread into a log of its own; what is written does not depend on which thread
  * closed what. */
 #ifndef DSE_SEARCH_CERTIFICATE_H
@@ -32,9 +37,10 @@ enum box_end {
     BOX_REFUSED,    /* a constraint is false, or has no value, at all of its points */
     BOX_EVALUATED,  /* each of its points was evaluated */
     BOX_OPEN,       /* it is not closed: the search was ended before */
+    BOX_WORSE,      /* along an axis none of its points is better than that at another place, beside the box */
     BOX_END_COUNT
 };
-extern const char *const box_end_names[]; /* "dominated", "impossible", "refused", "evaluated", "open", NULL */
+extern const char *const box_end_names[]; /* "dominated", "impossible", "refused", "evaluated", "open", "worse", NULL */
 
 /* A row of the front, or an incumbent that may become one. */
 struct lattice_point {
@@ -47,6 +53,7 @@ struct certificate_box {
     enum box_end end;
     uint32_t constraint;     /* BOX_REFUSED: which of the sweep's constraints, as sweep_constraint_name counts; else 0 */
     struct lattice_point by; /* BOX_DOMINATED: the incumbent; need not be a row of the front when the search ends */
+    uint32_t along, than;    /* BOX_WORSE: the axis, and the place on it */
     const uint32_t *lo, *hi; /* a place on each axis of the space */
     const double *best;      /* BOX_DOMINATED, BOX_OPEN: for each objective of the sweep the bound on its better side, the floor
                                  where it is minimised and the ceiling where it is maximised, as it was compared */

@@ -346,6 +346,69 @@ static void check_bounded(struct worker *w, size_t m, size_t box, const struct g
     draw(w, m, box, of == BOUNDS_SOME && s->boxes[box].best != SIZE_MAX ? now : NULL);
 }
 
+/* ---- boxes that are worse than a place beside them --------------------------------------------------------------------------- */
+
+/* A point of the box at w->at, and that at the place beside it: what the box says of them. */
+static bool check_pair(struct worker *w, size_t m, size_t box)
+{
+    const struct checking *c = w->c;
+    const struct checked_space *s = &c->spaces[m];
+    const struct checked_box *b = &s->boxes[box];
+    const uint32_t home = w->at[b->along];
+    const uint64_t index = lattice_index(s->lattice, w->at);
+    double here[SWEEP_OBJECTIVES_MAX], there[SWEEP_OBJECTIVES_MAX];
+    w->drawn += 2;
+    if (evaluate(w, m, here) != POINT_THERE) return true;
+    w->at[b->along] = b->than;
+    const bool is_there = evaluate(w, m, there) == POINT_THERE;
+    w->at[b->along] = home;
+    const char *what = is_there ? NULL : "is infeasible there or has no value";
+    for (size_t j = 0; is_there && !what && j < c->sweep->n_objectives; j++)
+        if (is_better(here[j], there[j], c->maximise[j])) what = "is better here";
+    if (!what) return true;
+    char *text = xasprintf("it is said to be worse than place %u of %s, and its point %" PRIu64 " %s", b->than,
+                           space_axis_name(s->space, b->along), index, what);
+    wrong_box(w, m, box, text);
+    free(text);
+    return false;
+}
+
+/* The box and the place beside it, bounded anew: none of its points may be better than at that place. */
+static void check_worse(struct worker *w, size_t m, size_t box)
+{
+    const struct checking *c = w->c;
+    const struct checked_space *s = &c->spaces[m];
+    const struct checked_box *b = &s->boxes[box];
+    const uint32_t *lo = s->ends + box * 2 * s->axes, *hi = lo + s->axes;
+    uint32_t all_lo[SPACE_AXES_MAX], all_hi[SPACE_AXES_MAX];
+    size_t constraint = 0;
+    if (!can_be_bounded(s, lo, hi)) {
+        wrong_box(w, m, box, "it is closed by a bound, and holds several names of an axis");
+        return;
+    }
+    memcpy(all_lo, lo, s->axes * sizeof *lo);
+    memcpy(all_hi, hi, s->axes * sizeof *hi);
+    const bool below = b->than < lo[b->along];
+    *(below ? &all_lo[b->along] : &all_hi[b->along]) = b->than;
+    lattice_enclose(s->lattice, all_lo, all_hi, w->lo, w->hi);
+    const enum bounds_of of = bounds_box(w->bounds[m], w->lo, w->hi, &constraint);
+    if (of == BOUNDS_SOME) {
+        bounds_walk_moves(w->bounds[m], lattice_moves(s->lattice));
+        const struct graph_moves better = bounds_better(w->bounds[m], s->columns, c->maximise, c->sweep->n_objectives);
+        if ((below ? better.up : better.down) >> b->along & 1) {
+            wrong_box(w, m, box, "it is closed as worse than a place beside it, and some of its points may be better");
+            return;
+        }
+    }
+    uint64_t state = b->number;
+    bool ok = true;
+    for (int i = 0; ok && i < 2 + c->options->samples; i++) {
+        for (size_t a = 0; a < s->axes; a++)
+            w->at[a] = i == 0 ? lo[a] : i == 1 ? hi[a] : lo[a] + (uint32_t)(next_random(&state) % ((uint64_t)hi[a] - lo[a] + 1));
+        ok = check_pair(w, m, box);
+    }
+}
+
 /* ---- all boxes ------------------------------------------------------------------------------------------------------------- */
 
 struct totals {
@@ -367,6 +430,8 @@ static struct totals check_all(struct checking *c, const struct group_rows *grou
                 if (checking_stopped(c)) continue;
                 if (c->spaces[m].boxes[i].end == BOX_EVALUATED)
                     check_evaluated(&w, m, i, groups);
+                else if (c->spaces[m].boxes[i].end == BOX_WORSE)
+                    check_worse(&w, m, i);
                 else
                     check_bounded(&w, m, i, groups);
             }
@@ -392,10 +457,10 @@ bool check_boxes(struct checking *c)
     if (!(sum.gap <= h->epsilon * (1 + 1e-9)))
         checking_wrong(c, "what is left open may be better than a row by %g, relative; the certificate says %g", sum.gap,
                        h->epsilon);
-    checking_end(
-        c, "boxes", "%s boxes bounded again and %s points drawn in them, %s points of the others evaluated again",
-        text_count(bounded, h->boxes[BOX_DOMINATED] + h->boxes[BOX_IMPOSSIBLE] + h->boxes[BOX_REFUSED] + h->boxes[BOX_OPEN]),
-        text_count(drawn, sum.drawn), text_count(evaluated, sum.evaluated));
+    checking_end(c, "boxes", "%s boxes bounded again and %s points drawn in them, %s points of the others evaluated again",
+                 text_count(bounded, h->boxes[BOX_DOMINATED] + h->boxes[BOX_IMPOSSIBLE] + h->boxes[BOX_REFUSED] +
+                                         h->boxes[BOX_OPEN] + h->boxes[BOX_WORSE]),
+                 text_count(drawn, sum.drawn), text_count(evaluated, sum.evaluated));
     for (size_t g = 0; g < c->n_groups; g++) free(groups[g].rows);
     free(groups);
     return c->wrong == 0;

@@ -77,6 +77,20 @@ size_t checking_row(const struct checking *c, size_t space, uint64_t point)
     return SIZE_MAX;
 }
 
+bool checking_is_of_front(const struct checking *c, size_t space, size_t axis)
+{
+    const struct checked_space *s = &c->spaces[space];
+    const struct schema *params = &space_model(s->space)->params;
+    bool sources[SPACE_AXES_MAX];
+    for (size_t i = 0; i < c->sweep->n_per; i++) {
+        const struct field *f = schema_find(params, c->sweep->per[i]);
+        if (!f) continue;
+        lattice_sources(s->lattice, schema_index(params, f), sources);
+        if (sources[axis]) return true;
+    }
+    return false;
+}
+
 /* Add "tiles = 2", or "tiles = 2 .. 8" of two ends. */
 static void add_ends(const struct checked_space *s, const uint32_t *lo, const uint32_t *hi, struct text *t)
 {
@@ -184,8 +198,8 @@ static bool make_spaces(struct checking *c, struct catalog *catalog, const char 
 static bool can_be_checked(const struct checking *c)
 {
     const struct certificate_head *h = &c->run.head;
-    if (h->form != CERTIFICATE_FORM)
-        return diags_runtime(c->diags, c->db, "the certificate of run %lld is of form %lld; this dse knows form %d",
+    if (h->form < 1 || h->form > CERTIFICATE_FORM)
+        return diags_runtime(c->diags, c->db, "the certificate of run %lld is of form %lld; this dse knows forms up to %d",
                              (long long)c->run.run, (long long)h->form, (int)CERTIFICATE_FORM);
     if (!h->kept)
         return diags_runtime(

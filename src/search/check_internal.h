@@ -24,8 +24,9 @@ struct checked_box {
     uint64_t number;
     enum box_end end;
     uint32_t constraint;
-    size_t by;   /* BOX_DOMINATED: the row */
-    size_t best; /* where its bounds stand in `best`, or SIZE_MAX */
+    size_t by;            /* BOX_DOMINATED: the row */
+    size_t best;          /* where its bounds stand in `best`, or SIZE_MAX */
+    uint32_t along, than; /* BOX_WORSE */
 };
 
 struct checked_space {
@@ -35,7 +36,8 @@ struct checked_space {
     uint32_t *places; /* of each axis */
     size_t columns[SWEEP_OBJECTIVES_MAX];
     struct checked_box *boxes;
-    uint32_t *ends; /* lo and hi of each box */
+    uint32_t *ends;            /* lo and hi of each box */
+    uint32_t upward, downward; /* axes (bits) along which a box is worse than the place above it, and below */
     size_t n, capacity;
 };
 
@@ -71,6 +73,8 @@ bool checking_stopped(const struct checking *c);
 size_t checking_space(const struct checking *c, const char *model);
 /* The row at that point, or SIZE_MAX. */
 size_t checking_row(const struct checking *c, size_t space, uint64_t point);
+/* Is the axis one that the front of a point follows from (`per`)? */
+bool checking_is_of_front(const struct checking *c, size_t space, size_t axis);
 /* "box 17 of lad (batch = 1 .. 4, tiles = 2)". The caller frees it. */
 char *checking_box_name(const struct checking *c, size_t space, size_t box);
 

@@ -81,8 +81,29 @@ static bool read_best(struct checking *c, const struct certificate_line *l, stru
     return true;
 }
 
+/* The axis, and the place on it just below or just above the box. All boxes that are worse along it lie on the same side. */
+static bool read_worse(struct checking *c, const struct certificate_line *l, struct checked_space *s, struct checked_box *b)
+{
+    const uint32_t *lo = s->ends + s->n * 2 * s->axes, *hi = lo + s->axes;
+    size_t a = 0;
+    while (a < s->axes && !(l->along && strcmp(space_axis_name(s->space, a), l->along) == 0)) a++;
+    const bool is_below = a < s->axes && l->than + 1 == lo[a], is_above = a < s->axes && l->than == (int64_t)hi[a] + 1;
+    if (a == s->axes || a >= LATTICE_MOVES_MAX || l->than < 0 || !(is_below || (is_above && l->than < s->places[a])))
+        return checking_wrong(c, "box %" PRIu64 " of %s is said to be worse than place %lld of %s, which is not beside it", l->box,
+                              l->model, (long long)l->than, l->along ? l->along : "no axis");
+    *(is_below ? &s->downward : &s->upward) |= UINT32_C(1) << a;
+    if (s->upward & s->downward)
+        return checking_wrong(c, "boxes of %s are worse than places below them and above them along %s", l->model, l->along);
+    if (lattice_axis_is_split(s->lattice, a) || checking_is_of_front(c, (size_t)(s - c->spaces), a))
+        return checking_wrong(c, "box %" PRIu64 " of %s is said to be worse along %s, which has names or tells fronts apart",
+                              l->box, l->model, l->along);
+    b->along = (uint32_t)a;
+    b->than = (uint32_t)l->than;
+    return true;
+}
+
 /* What closed the box. */
-static bool read_end(struct checking *c, const struct certificate_line *l, struct checked_box *b)
+static bool read_end(struct checking *c, const struct certificate_line *l, struct checked_space *s, struct checked_box *b)
 {
     b->end = parse_end(l->why);
     b->best = SIZE_MAX;
@@ -102,6 +123,7 @@ static bool read_end(struct checking *c, const struct certificate_line *l, struc
             return checking_wrong(c, "box %" PRIu64 " of %s is dominated by point %lld of %s, which is no row of the front", l->box,
                                   l->model, (long long)l->by_point, l->by_model ? l->by_model : "no model");
     }
+    if (b->end == BOX_WORSE) return read_worse(c, l, s, b);
     return (b->end != BOX_DOMINATED && b->end != BOX_OPEN) || read_best(c, l, b);
 }
 
@@ -116,7 +138,7 @@ static bool visit_box(void *user, const struct certificate_line *l)
         return checking_wrong(c, "box %" PRIu64 " of %s has places \"%s\", which the lattice has not", l->box, l->model, l->places);
     struct checked_box *b = &s->boxes[s->n];
     *b = (struct checked_box){.number = l->box};
-    if (!read_end(c, l, b)) return false;
+    if (!read_end(c, l, s, b)) return false;
     s->n++;
     return !checking_stopped(c);
 }

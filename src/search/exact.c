@@ -429,6 +429,7 @@ static bool begin(struct search *s, const struct sweep_file *sweep)
     for (int t = 0; t < s->threads; t++) s->walkers[t] = walker_new(f);
     bool ok = true;
     for (size_t i = 0; i < f->n_spaces; i++) ok = columns_find(f, i, s->walkers[0], s->columns[i], &s->guides[i], s->diags) && ok;
+    for (size_t i = 0; ok && i < f->n_spaces; i++) roots_find_worse(f, &s->roots, i, s->walkers[0], &s->guides[i]);
     return ok;
 }
 

@@ -37,7 +37,8 @@ struct lattice {
     const struct space *space;
     size_t n_axes, params_size;
     struct lattice_axis *axes;
-    bool *sources; /* [parameter * n_axes + axis] */
+    bool *sources;             /* [parameter * n_axes + axis] */
+    struct graph_moves *moves; /* by parameter */
     struct law *laws;
     size_t n_laws;
 };
@@ -179,20 +180,28 @@ static void fill_law(const struct lattice *l, struct law *law, void *params)
     law->levels = 1;
 }
 
-/* Does the number grow, or stay, with every axis that is not split? Then it needs no table: the ends of a box have its ends. */
-static bool is_growing(const struct lattice *l, const struct law *law)
+static void note(struct graph_moves *m, size_t axis, double from, double to)
+{
+    const uint32_t bit = axis < LATTICE_MOVES_MAX ? UINT32_C(1) << axis : 0;
+    if (!(to <= from)) m->up |= bit;
+    if (!(to >= from)) m->down |= bit;
+}
+
+/* How the number moves along the axes that are not split. */
+static struct graph_moves moves_of_law(const struct lattice *l, const struct law *law)
 {
     const double *v = law->least[0];
+    struct graph_moves ret = {0, 0};
     uint64_t stride = 1; /* rows from one place of an outer axis to the next */
     for (uint64_t i = 0; i < law->rows * law->n_inner; i++)
-        if (i % law->n_inner && !(v[i] >= v[i - 1])) return false;
+        if (i % law->n_inner) note(&ret, law->inner, v[i - 1], v[i]);
     for (size_t k = law->n_outer; k-- > 0; stride *= l->axes[law->outer[k]].n) {
         const struct lattice_axis *axis = &l->axes[law->outer[k]];
         for (uint64_t row = 0; !axis->split && row < law->rows; row++)
             for (uint64_t p = 0; row / stride % axis->n && p < law->n_inner; p++)
-                if (!(v[row * law->n_inner + p] >= v[(row - stride) * law->n_inner + p])) return false;
+                note(&ret, law->outer[k], v[(row - stride) * law->n_inner + p], v[row * law->n_inner + p]);
     }
-    return true;
+    return ret;
 }
 
 static void free_law(struct law *law)
@@ -248,7 +257,8 @@ static bool make_laws(struct lattice *l, struct diags *diags)
             continue;
         }
         fill_law(l, &law, params);
-        if (is_growing(l, &law)) {
+        l->moves[i] = moves_of_law(l, &law);
+        if (!l->moves[i].down && l->n_axes <= LATTICE_MOVES_MAX) { /* it needs no table: the ends of a box have its ends */
             free_law(&law);
             continue;
         }
@@ -357,6 +367,7 @@ struct lattice *lattice_new(const struct space *sp, struct diags *diags)
     *l = (struct lattice){.space = sp, .n_axes = space_axes(sp), .params_size = space_model(sp)->desc->params_size};
     l->axes = xcalloc(l->n_axes, sizeof *l->axes);
     l->sources = xcalloc(space_model(sp)->params.n * l->n_axes, sizeof *l->sources);
+    l->moves = xcalloc(space_model(sp)->params.n + 1, sizeof *l->moves);
     for (size_t a = 0; a < l->n_axes; a++) make_axis(&l->axes[a], space_axis(sp, a));
     find_sources(l);
     if (make_laws(l, diags) && prove(l, diags)) return l;
@@ -374,6 +385,7 @@ void lattice_free(struct lattice *l)
     }
     free(l->laws);
     free(l->sources);
+    free(l->moves);
     free(l->axes);
     free(l);
 }
@@ -416,4 +428,9 @@ uint64_t lattice_volume(const struct lattice *l, const uint32_t *lo, const uint3
 void lattice_sources(const struct lattice *l, size_t param, bool *ret)
 {
     memcpy(ret, l->sources + param * l->n_axes, l->n_axes * sizeof *ret);
+}
+
+const struct graph_moves *lattice_moves(const struct lattice *l)
+{
+    return l->n_axes <= LATTICE_MOVES_MAX ? l->moves : NULL;
 }

@@ -14,6 +14,7 @@
 #ifndef DSE_SEARCH_LATTICE_H
 #define DSE_SEARCH_LATTICE_H
 
+#include "graph/range.h"
 #include "space/space.h"
 
 struct lattice;
@@ -40,6 +41,11 @@ uint64_t lattice_volume(const struct lattice *l, const uint32_t *lo, const uint3
 /* The parameters that enclose those of every point of the box, resolved: each struct holds the model's params_size bytes. The box
  * has a single place on the axes that are split. No allocation. */
 void lattice_enclose(const struct lattice *l, const uint32_t *lo, const uint32_t *hi, void *lo_params, void *hi_params);
+
+/* How each parameter moves along the axes that are not split (graph/range.h), by its place in the model's schema: found in the same
+ * tables. NULL: there are more than LATTICE_MOVES_MAX axes. */
+enum { LATTICE_MOVES_MAX = 32 };
+const struct graph_moves *lattice_moves(const struct lattice *l);
 
 /* Which axes parameter i of the model's schema follows from: ret[axis], of all axes. */
 void lattice_sources(const struct lattice *l, size_t param, bool *ret);

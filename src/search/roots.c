@@ -203,3 +203,43 @@ bool columns_find(const struct walk_frame *f, size_t s, struct walker *w, size_t
     if (found) find_guides(f, s, b, columns, guides);
     return true;
 }
+
+/* ---- directions ------------------------------------------------------------------------------------------------------------ */
+
+enum { TRIED = 128, WIDE = 4 }; /* boxes of which it is asked how points move, and how many places they have on an axis at most */
+
+/* A random box of a root box. */
+static void draw_box(const struct walk_frame *f, struct box *root, uint64_t *state, uint32_t *lo, uint32_t *hi)
+{
+    for (size_t a = 0; a < lattice_axes(f->lattices[root->space]); a++) {
+        const uint32_t first = box_lo(root)[a], last = box_hi(f, root)[a];
+        lo[a] = hi[a] = first + (uint32_t)(roots_draw(state) % (last - first + 1));
+        if (lattice_axis_is_split(f->lattices[root->space], a)) continue;
+        hi[a] += (uint32_t)(roots_draw(state) % WIDE);
+        if (hi[a] > last) hi[a] = last;
+    }
+}
+
+void roots_find_worse(const struct walk_frame *f, const struct roots *r, size_t s, struct walker *w, struct walk_guides *g)
+{
+    uint32_t lo[SPACE_AXES_MAX] = {0}, hi[SPACE_AXES_MAX] = {0};
+    int above[SPACE_AXES_MAX] = {0}, below[SPACE_AXES_MAX] = {0};
+    const size_t axes = lattice_axes(f->lattices[s]);
+    uint64_t state = 5;
+    if (!walker_knows_moves(w, (uint32_t)s)) return;
+    for (size_t i = 0, tried = 0; tried < TRIED && i < TRIED * r->n; i++) {
+        struct box *root = r->boxes[i % r->n];
+        if (root->space != s) continue;
+        draw_box(f, root, &state, lo, hi);
+        const struct graph_moves better = walker_better(w, (uint32_t)s, lo, hi);
+        for (size_t a = 0; a < axes; a++) {
+            below[a] += lo[a] < hi[a] && !(better.up >> a & 1);
+            above[a] += lo[a] < hi[a] && !(better.down >> a & 1);
+        }
+        tried++;
+    }
+    for (size_t a = 0; a < axes; a++) {
+        if (below[a] || above[a]) g->worse |= UINT32_C(1) << a;
+        if (above[a] > below[a]) g->upward |= UINT32_C(1) << a;
+    }
+}

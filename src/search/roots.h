@@ -22,6 +22,9 @@ void roots_release(struct roots *r);
 bool columns_find(const struct walk_frame *f, size_t s, struct walker *w, size_t *columns, struct walk_guides *guides,
                   struct diags *diags);
 
+/* Set the axes of g along which random boxes of space s are worse than a place beside them, and on which side more often. */
+void roots_find_worse(const struct walk_frame *f, const struct roots *r, size_t s, struct walker *w, struct walk_guides *g);
+
 /* xorshift64*, the same every time. */
 static inline uint64_t roots_draw(uint64_t *state)
 {

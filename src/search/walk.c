@@ -9,6 +9,8 @@
 enum {
     LEAF = 32,                        /* points of a box that is evaluated: a bound takes as long as several */
     LEAF_AT_ONCE = WALKER_POINTS_MAX, /* the same where points are evaluated at once, too */
+    MOVED = 16,                       /* points of a box that is evaluated rather than asked how they move */
+    PAUSE_MAX = 15,                   /* boxes, each a part of the one before, that are not asked so */
     CLOCK_EVERY = 16                  /* boxes from one look at the clock to the next */
 };
 
@@ -163,11 +165,11 @@ static bool evaluate_few(struct walk *w)
 
 /* ---- asking ---------------------------------------------------------------------------------------------------------------- */
 
-static void ask_now(struct walk *w, bool guides)
+static void ask_now(struct walk *w, enum ask_kind kind)
 {
     w->asks[w->n_asks++] = (struct ask){now_lo(w), now_hi(w), &w->probe};
-    w->asks_guides = guides;
-    w->has_guides = guides || !walker_is_at_once(w->walker, w->now->space);
+    w->asks_for = kind;
+    w->has_guides = kind == ASK_GUIDES || !walker_is_at_once(w->walker, w->now->space);
 }
 
 /* The end of a half that is not the box's. */
@@ -186,7 +188,7 @@ static void ask_halves(struct walk *w, size_t axis, bool guides)
     half_end(w, axis, true, upper);
     w->asks[w->n_asks++] = (struct ask){now_lo(w), lower, &h->lower};
     w->asks[w->n_asks++] = (struct ask){upper, now_hi(w), &h->upper};
-    w->asks_guides = guides;
+    w->asks_for = guides ? ASK_GUIDES : ASK_COSTS;
     h->is_known = true;
     h->has_guides = guides || !walker_is_at_once(w->walker, w->now->space);
 }
@@ -212,7 +214,7 @@ static void forget_halves(struct walk *w)
 /* What the split of the box is decided by. False: it is known. */
 static bool ask_guides(struct walk *w)
 {
-    if (!w->has_guides) ask_now(w, true);
+    if (!w->has_guides) ask_now(w, ASK_GUIDES);
     for (size_t a = 0; a < lattice_axes(lattice(w)); a++)
         if (!is_narrow(w, a) && !w->halves[a].has_guides) ask_halves(w, a, true);
     return w->n_asks > 0;
@@ -276,6 +278,92 @@ static void split_best(struct walk *w)
     split(w, best, w->halves[best].lower.costs, w->halves[best].upper.costs);
 }
 
+/* ---- moving ---------------------------------------------------------------------------------------------------------------- */
+
+/* Is the place that the rest of the box may be worse than the last one of the axis, rather than the first? */
+static bool is_upward(const struct walk *w, size_t axis)
+{
+    return frame(w)->guides[w->now->space].upward >> axis & 1;
+}
+
+/* Axes of several places along which boxes may be worse. */
+static uint32_t worse_axes(const struct walk *w)
+{
+    uint32_t ret = frame(w)->guides[w->now->space].worse;
+    for (size_t a = 0; ret && a < lattice_axes(lattice(w)); a++)
+        if (is_narrow(w, a)) ret &= ~(UINT32_C(1) << a);
+    return ret;
+}
+
+/* The half of the box that is away from the place that it may be worse than: where that of its own is. */
+static uint32_t far_place(const struct walk *w, size_t axis)
+{
+    const uint32_t lo = now_lo(w)[axis], hi = now_hi(w)[axis], half = (hi - lo + 1) / 2;
+    return is_upward(w, axis) ? hi - half : lo + half;
+}
+
+/* Ask where points of the box at hand may become better, and of its far halves, if the answer may save more than it costs. */
+static bool ask_moves(struct walk *w)
+{
+    const uint32_t worse = worse_axes(w);
+    if (!worse || lattice_volume(lattice(w), now_lo(w), now_hi(w)) <= MOVED) return false;
+    if (w->now->wait > 0) {
+        w->now->wait--;
+        return false;
+    }
+    w->probe = (struct probe){.end = BOX_OPEN};
+    ask_now(w, ASK_MOVES);
+    w->stage = WALK_MOVE;
+    for (size_t a = 0; a < lattice_axes(lattice(w)); a++) {
+        const uint32_t place = far_place(w, a);
+        uint32_t *end = w->ends + w->n_asks * frame(w)->axes_max;
+        if (!(worse >> a & 1) || place == now_lo(w)[a] || place == now_hi(w)[a]) continue;
+        memcpy(end, is_upward(w, a) ? now_hi(w) : now_lo(w), frame(w)->axes_max * sizeof *end);
+        end[a] = place;
+        w->halves[a].upper = (struct probe){.end = BOX_OPEN, .better = moves_any(~0u)};
+        w->asks[w->n_asks++] =
+            is_upward(w, a) ? (struct ask){now_lo(w), end, &w->halves[a].upper} : (struct ask){end, now_hi(w), &w->halves[a].upper};
+    }
+    return true;
+}
+
+/* Cut off what lies beyond a place of the axis, which it is worse than. */
+static void cut_beyond(struct walk *w, size_t axis, uint32_t place)
+{
+    uint32_t *lo = now_lo(w), *hi = now_hi(w);
+    const uint32_t first = lo[axis], last = hi[axis];
+    const struct probe worse = {.end = BOX_WORSE, .along = (uint32_t)axis, .than = place};
+    const bool up = is_upward(w, axis);
+    *(up ? &hi[axis] : &lo[axis]) = up ? place - 1 : place + 1;
+    walker_log_box(w->walker, w->now->space, lo, hi, &worse);
+    lo[axis] = up ? place : first;
+    hi[axis] = up ? last : place;
+}
+
+/* Cut off what is worse than another place on its axis. False: nothing is; then its halves wait before they are asked, the longer
+ * the more often nothing was. */
+static bool cut_worse(struct walk *w)
+{
+    const uint32_t worse = worse_axes(w);
+    bool any = false;
+    for (size_t a = 0; a < lattice_axes(lattice(w)); a++) {
+        if (!(worse >> a & 1)) continue;
+        const bool up = is_upward(w, a);
+        const uint32_t far = far_place(w, a), first = up ? now_hi(w)[a] : now_lo(w)[a], last = up ? now_lo(w)[a] : now_hi(w)[a];
+        const struct probe *half = &w->halves[a].upper;
+        if (!((up ? w->probe.better.down : w->probe.better.up) >> a & 1))
+            cut_beyond(w, a, first);
+        else if (far != first && far != last && half->end == BOX_OPEN && !((up ? half->better.down : half->better.up) >> a & 1))
+            cut_beyond(w, a, far);
+        else
+            continue;
+        any = true;
+    }
+    w->now->pause = any ? 0 : w->now->pause < PAUSE_MAX ? (uint8_t)(2 * w->now->pause + 1) : PAUSE_MAX;
+    w->now->wait = w->now->pause;
+    return any;
+}
+
 /* ---- shaving --------------------------------------------------------------------------------------------------------------- */
 
 /* Look at the halves along the axis at hand: cut off one that can be closed, or go to the next axis. False: both can be. */
@@ -305,16 +393,22 @@ static bool look_at_halves(struct walk *w)
     return true;
 }
 
+static void begin_shaving(struct walk *w)
+{
+    w->stage = WALK_SHAVE;
+    w->axis = 0;
+    w->is_cut = false;
+    forget_halves(w);
+}
+
 /* Cut off halves of the box at hand, over all axes until none is cut. Sets the stage that comes next; asks if it needs bounds. */
 static void shave(struct walk *w)
 {
     for (;;) {
         if (w->axis == lattice_axes(lattice(w))) {
             w->stage = w->is_cut ? WALK_NEXT : WALK_GUIDE;
-            if (!w->is_cut || evaluate_few(w)) return;
-            w->stage = WALK_SHAVE;
-            w->axis = 0;
-            w->is_cut = false;
+            if (!w->is_cut || ask_moves(w) || evaluate_few(w)) return;
+            begin_shaving(w);
         } else if (is_narrow(w, w->axis) || w->halves[w->axis].is_open) {
             w->axis++;
         } else if (!w->halves[w->axis].is_known) {
@@ -363,17 +457,21 @@ static void take_box(struct walk *w)
     if (w->now->is_bounded)
         memcpy(w->probe.costs, w->now->costs, sizeof w->probe.costs);
     else
-        ask_now(w, false);
+        ask_now(w, ASK_COSTS);
 }
 
 static void look_at_box(struct walk *w)
 {
     w->stage = WALK_NEXT;
-    if (is_closed(w, now_lo(w), now_hi(w), &w->probe) || evaluate_few(w)) return;
-    w->stage = WALK_SHAVE;
-    w->axis = 0;
-    w->is_cut = false;
-    forget_halves(w);
+    if (is_closed(w, now_lo(w), now_hi(w), &w->probe) || ask_moves(w) || evaluate_few(w)) return;
+    begin_shaving(w);
+}
+
+static void look_at_moves(struct walk *w)
+{
+    w->stage = WALK_NEXT;
+    if (is_closed(w, now_lo(w), now_hi(w), &w->probe) || (cut_worse(w) && ask_moves(w)) || evaluate_few(w)) return;
+    begin_shaving(w);
 }
 
 bool walk_step(struct walk *w)
@@ -389,6 +487,7 @@ bool walk_step(struct walk *w)
             take_box(w);
             break;
         case WALK_BOX: look_at_box(w); break;
+        case WALK_MOVE: look_at_moves(w); break;
         case WALK_SHAVE: shave(w); break;
         case WALK_GUIDE:
             if (ask_guides(w)) return true;

@@ -10,6 +10,8 @@ struct probe {
     enum box_end end; /* BOX_OPEN: it cannot be closed */
     uint32_t constraint;
     struct lattice_point by;
+    uint32_t along, than; /* BOX_WORSE (certificate.h) */
+    struct graph_moves better;
     double costs[FRONT_OBJECTIVES_MAX];
     double guides[WALK_GUIDES_MAX];
 };
@@ -20,13 +22,16 @@ struct ask {
     struct probe *to;
 };
 
+/* What is asked of boxes: what their objectives are at best; that and where their points may become better; guides. */
+enum ask_kind { ASK_COSTS, ASK_MOVES, ASK_GUIDES };
+
 /* The lower and the upper half of the box at hand along an axis. */
 struct halves {
     bool is_known, has_guides, is_open; /* is_open: both were looked at, and neither can be closed */
     struct probe lower, upper;
 };
 
-enum walk_stage { WALK_NEXT, WALK_BOX, WALK_SHAVE, WALK_GUIDE };
+enum walk_stage { WALK_NEXT, WALK_BOX, WALK_MOVE, WALK_SHAVE, WALK_GUIDE };
 
 struct walk {
     struct walker *walker;
@@ -43,8 +48,8 @@ struct walk {
     bool is_cut;           /* a half was cut off in this pass over the axes */
     struct ask *asks;
     size_t n_asks;
-    bool asks_guides; /* else costs, and guides where these cost nothing */
-    uint32_t *ends;   /* room for an end of each box that is asked for */
+    enum ask_kind asks_for; /* where guides cost nothing, these always, too */
+    uint32_t *ends;         /* room for an end of each box that is asked for */
 };
 
 struct walk *walk_new(struct walker *w);

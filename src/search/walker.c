@@ -57,6 +57,8 @@ void walker_log_box(struct walker *w, uint32_t space, const uint32_t *lo, const 
                                         .end = p->end,
                                         .constraint = p->constraint,
                                         .by = p->by,
+                                        .along = p->along,
+                                        .than = p->than,
                                         .lo = lo,
                                         .hi = hi,
                                         .best = p->end == BOX_DOMINATED || p->end == BOX_OPEN ? best : NULL};
@@ -94,7 +96,7 @@ static void read_costs(struct walker *w, uint32_t space, size_t i, struct probe 
 /* Boxes of a space whose bounds are needed, of one kind. */
 struct asked {
     uint32_t space;
-    bool guides;
+    enum ask_kind kind;
     const uint32_t *lo[BOUNDS_MANY_MAX], *hi[BOUNDS_MANY_MAX];
     struct probe *to[BOUNDS_MANY_MAX];
     size_t n;
@@ -103,31 +105,48 @@ struct asked {
 static const bool *wanted_of(struct walker *w, const struct asked *a)
 {
     const struct walk_guides *g = &w->frame->guides[a->space];
-    bool **ret = a->guides ? &w->guides[a->space] : &w->costs[a->space];
-    const size_t *columns = a->guides ? g->columns : w->frame->columns[a->space];
-    if (!*ret) *ret = bounds_wanted(w->bounds[a->space], columns, a->guides ? g->n : w->frame->objectives);
+    const bool guides = a->kind == ASK_GUIDES;
+    bool **ret = guides ? &w->guides[a->space] : &w->costs[a->space];
+    const size_t *columns = guides ? g->columns : w->frame->columns[a->space];
+    if (!*ret) *ret = bounds_wanted(w->bounds[a->space], columns, guides ? g->n : w->frame->objectives);
     return *ret;
+}
+
+static struct graph_moves better(struct walker *w, uint32_t space)
+{
+    const struct walk_frame *f = w->frame;
+    return bounds_better(w->bounds[space], f->columns[space], f->maximise, f->objectives);
+}
+
+struct graph_moves walker_better(struct walker *w, uint32_t space, const uint32_t *lo, const uint32_t *hi)
+{
+    const struct asked a = {.space = space, .kind = ASK_MOVES};
+    size_t constraint;
+    bounds_many_moved(w->bounds[space], &lo, &hi, 1, wanted_of(w, &a));
+    w->counts.bounds++;
+    return bounds_take(w->bounds[space], 0, &constraint) == BOUNDS_SOME ? better(w, space) : moves_any(~0u);
 }
 
 static void answer(struct walker *w, struct asked *a)
 {
     size_t constraint;
     if (a->n == 0) return;
-    bounds_many(w->bounds[a->space], a->lo, a->hi, a->n, wanted_of(w, a));
+    (a->kind == ASK_MOVES ? bounds_many_moved : bounds_many)(w->bounds[a->space], a->lo, a->hi, a->n, wanted_of(w, a));
     for (size_t i = 0; i < a->n; i++) {
-        if (!a->guides)
+        if (a->kind != ASK_GUIDES)
             read_costs(w, a->space, i, a->to[i]);
         else if (bounds_take(w->bounds[a->space], i, &constraint) == BOUNDS_SOME)
             read_guides(w, a->space, a->to[i]);
+        if (a->kind == ASK_MOVES && a->to[i]->end == BOX_OPEN) a->to[i]->better = better(w, a->space);
     }
-    if (!a->guides) w->counts.bounds += a->n;
+    if (a->kind != ASK_GUIDES) w->counts.bounds += a->n;
     a->n = 0;
 }
 
 /* Answer what the walk asks, if it is of this kind; later, while there is room. */
 static void collect(struct walker *w, struct walk *k, struct asked *a)
 {
-    if (k->now->space != a->space || k->asks_guides != a->guides) return;
+    if (k->now->space != a->space || k->asks_for != a->kind) return;
     for (size_t i = 0; i < k->n_asks; i++) {
         if (a->n == BOUNDS_MANY_MAX) answer(w, a);
         a->lo[a->n] = k->asks[i].lo;
@@ -143,7 +162,7 @@ static void answer_all(struct walker *w, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct walk *k = w->walks[i];
         if (k->n_asks == 0) continue;
-        struct asked a = {.space = k->now->space, .guides = k->asks_guides};
+        struct asked a = {.space = k->now->space, .kind = k->asks_for};
         for (size_t j = i; j < n; j++) collect(w, w->walks[j], &a);
         answer(w, &a);
     }
@@ -242,7 +261,7 @@ struct walker *walker_new(const struct walk_frame *f)
         axes[s] = lattice_axes(f->lattices[s]);
         w->evaluators[s] = evaluator_new(f->spaces[s], FIDELITY_CLOSED_FORM, NULL);
         w->bounds[s] = bounds_new(f->spaces[s]);
-        bounds_set_lattice(w->bounds[s], &(struct bounds_lattice){f->lattices[s], enclose});
+        bounds_set_lattice(w->bounds[s], &(struct bounds_lattice){f->lattices[s], enclose, lattice_moves(f->lattices[s])});
     }
     w->log = box_log_new(axes, f->n_spaces, f->objectives, f->keep_boxes);
     free(axes);
@@ -275,6 +294,11 @@ const struct walk_frame *walker_frame(const struct walker *w)
 bool walker_is_at_once(const struct walker *w, uint32_t space)
 {
     return bounds_are_at_once(w->bounds[space]);
+}
+
+bool walker_knows_moves(const struct walker *w, uint32_t space)
+{
+    return bounds_are_at_once(w->bounds[space]) && lattice_moves(w->frame->lattices[space]);
 }
 
 size_t walker_width(const struct walker *w)

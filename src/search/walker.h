@@ -21,6 +21,8 @@ enum { WALK_GUIDES_MAX = 64 };
 struct walk_guides {
     size_t columns[WALK_GUIDES_MAX], n;
     bool maximise[WALK_GUIDES_MAX];
+    /* Axes (bits) along which boxes may be worse than a place beside them (BOX_WORSE), and of those the ones where it is above. */
+    uint32_t worse, upward;
 };
 
 /* What all threads share: it does not change while they walk. */
@@ -42,6 +44,8 @@ struct walk_frame {
 struct box {
     uint32_t space, group;
     bool is_bounded; /* the costs are what its own bound says, and no more than that of a larger box */
+    /* How many boxes from one that is asked how its points move to the next, and how many are left to that. */
+    uint8_t pause, wait;
     double costs[FRONT_OBJECTIVES_MAX];
     uint32_t ends[]; /* axes_max of lo, then of hi */
 };
@@ -93,6 +97,10 @@ void walker_leave(struct walker *w, struct box *b);
 void walker_close(struct walker *w, struct box *b, struct lattice_point by);
 /* The bounds of the objectives over a box; false: nothing in it is feasible. It has a single place on each axis that is split. */
 bool walker_bound(struct walker *w, struct box *b);
+/* Where points of a box may become better (bounds_better). It has a single place on each axis that is split. */
+struct graph_moves walker_better(struct walker *w, uint32_t space, const uint32_t *lo, const uint32_t *hi);
+/* Does the model say where points of a box may become better? */
+bool walker_knows_moves(const struct walker *w, uint32_t space);
 /* The thread's bounds of a space, of the box bounded last. */
 struct bounds *walker_bounds(struct walker *w, size_t space);
 

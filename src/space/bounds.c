@@ -1,6 +1,7 @@
 #include "space/bounds.h"
 
 #include "base/xalloc.h"
+#include "model/many.h"
 #include "space/many_boxes.h"
 
 #include <math.h>
@@ -17,6 +18,9 @@ struct bounds {
     void *own_floor, *own_ceiling;
     bool reads_params;          /* of a box: by an expression or the baseline */
     struct boxes_at_work *many; /* NULL: without a lattice */
+    const struct graph_moves *param_moves;
+    struct expr_moves moves;    /* of the last box; `metrics` NULL: nothing is known */
+    struct graph_moves *walked; /* of bounds_walk_moves */
 };
 
 static struct expr **compile_all(const struct space *sp, const struct named_expr *list, const bool *applies, size_t n)
@@ -55,6 +59,7 @@ struct bounds *bounds_new(const struct space *sp)
 void bounds_set_lattice(struct bounds *b, const struct bounds_lattice *l)
 {
     b->many = boxes_at_work_new(b->space, l);
+    b->param_moves = l->moves;
 }
 
 static void free_all(struct expr **exprs, size_t n)
@@ -73,6 +78,7 @@ void bounds_free(struct bounds *b)
     boxes_at_work_free(b->many);
     free(b->own_floor);
     free(b->own_ceiling);
+    free(b->walked);
     free(b);
 }
 
@@ -126,11 +132,102 @@ enum bounds_of bounds_box(struct bounds *b, const void *lo, const void *hi, size
     return box_bound(b->space, lo, hi, b->floor, b->ceiling) ? judge(b, ret_constraint) : BOUNDS_IMPOSSIBLE;
 }
 
+/* Which of the sweep's derived columns it is. */
+static size_t derived_index(const struct space *sp, size_t column)
+{
+    size_t first = column;
+    while (first > 0 && sp->columns[first - 1].role == COLUMN_DERIVED) first--;
+    return column - first;
+}
+
+/* ---- moves ----------------------------------------------------------------------------------------------------------------- */
+
+static void set_moves(struct bounds *b, const struct graph_moves *params, const struct graph_moves *metrics)
+{
+    const struct model *m = b->space->model;
+    b->moves = (struct expr_moves){&m->params, &b->space->metrics, params, metrics, m->metrics.n};
+}
+
+void bounds_walk_moves(struct bounds *b, const struct graph_moves *params)
+{
+    const struct many *many = b->space->walked;
+    set_moves(b, params, NULL);
+    if (!many || !params) return;
+    if (!b->walked) b->walked = xcalloc(b->space->model->metrics.n + 1, sizeof *b->walked);
+    many->walk_moves(many->object, b->box.lo, b->box.hi, params, b->walked);
+    b->moves.metrics = b->walked;
+}
+
+static struct graph_moves and_also(struct graph_moves a, struct graph_moves b)
+{
+    return (struct graph_moves){a.up | b.up, a.down | b.down};
+}
+
+static struct graph_moves in_any_way(struct graph_moves a)
+{
+    return moves_any(moves_all(a));
+}
+
+/* What is true somewhere and false elsewhere: it holds where the expression has a finite number that is not 0. */
+static struct graph_moves moves_of_constraint(const struct bounds *b, const struct expr *e)
+{
+    struct expr_box box = b->box;
+    box.moves = &b->moves;
+    const struct graph_range v = expr_range(e, &box);
+    const bool is_known = !v.none && v.hi < (double)INFINITY && v.lo > -(double)INFINITY;
+    if (is_known && (v.lo > 0 || v.hi < 0)) return moves_any(0);
+    return is_known && v.lo >= 0 ? v.moves : in_any_way(v.moves);
+}
+
+/* Axes along which another point's row may stand for that of a point (twins), and those that budgets may judge by. */
+static uint32_t axes_apart(const struct bounds *b)
+{
+    const struct space *sp = b->space;
+    uint32_t ret = 0;
+    for (size_t i = 0; i < sp->n_twins; i++)
+        for (size_t k = 0; k < sp->twins[i].n_only; k++) ret |= UINT32_C(1) << sp->twins[i].only[k];
+    for (int i = 0; i < BUDGET_METRICS; i++)
+        if (sp->budgeted[i]) ret |= moves_all(expr_metric_moves(&b->moves, sp->budgeted[i]));
+    return ret;
+}
+
+/* Of a number that may be infinite, and then is none, no more is known than along which axes it moves. */
+static struct graph_moves moves_of_column(struct bounds *b, size_t column)
+{
+    const struct column *c = &b->space->columns[column];
+    const struct dse_interval v = bounds_column(b, column);
+    struct graph_moves ret = moves_any(~0u);
+    struct expr_box box = b->box;
+    box.moves = &b->moves;
+    if (c->role == COLUMN_METRIC && field_is_number(c->field)) ret = expr_metric_moves(&b->moves, c->field);
+    if (c->role == COLUMN_DERIVED && b->derived[derived_index(b->space, column)])
+        ret = expr_range(b->derived[derived_index(b->space, column)], &box).moves;
+    return isfinite(v.lo) && isfinite(v.hi) ? ret : in_any_way(ret);
+}
+
+struct graph_moves bounds_better(struct bounds *b, const size_t *columns, const bool *maximise, size_t n)
+{
+    if (!b->moves.metrics || b->comparer) return moves_any(~0u);
+    struct graph_moves ret = and_also(b->moves.metrics[b->moves.n_metrics], moves_any(axes_apart(b)));
+    for (size_t i = 0; i < b->space->sweep->n_constraints; i++)
+        if (b->constraints[i]) ret = and_also(ret, moves_of_constraint(b, b->constraints[i]));
+    for (size_t j = 0; j < n; j++) {
+        const struct graph_moves m = columns[j] == SIZE_MAX ? moves_any(~0u) : moves_of_column(b, columns[j]);
+        ret = and_also(ret, maximise[j] ? m : (struct graph_moves){m.down, m.up});
+    }
+    return ret;
+}
+
 /* ---- many boxes ------------------------------------------------------------------------------------------------------------ */
 
 void bounds_many(struct bounds *b, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted)
 {
-    boxes_at_work_run(b->many, lo, hi, n, wanted);
+    boxes_at_work_run(b->many, lo, hi, n, wanted, false);
+}
+
+void bounds_many_moved(struct bounds *b, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted)
+{
+    boxes_at_work_run(b->many, lo, hi, n, wanted, true);
 }
 
 bool bounds_are_at_once(const struct bounds *b)
@@ -142,6 +239,7 @@ enum bounds_of bounds_take(struct bounds *b, size_t i, size_t *ret_constraint)
 {
     if (!boxes_at_work_possible(b->many, i, &b->floor, &b->ceiling)) return BOUNDS_IMPOSSIBLE;
     b->box = (struct expr_box){.floor = b->floor, .ceiling = b->ceiling};
+    set_moves(b, b->param_moves, boxes_at_work_moves(b->many, i));
     if (b->reads_params) boxes_at_work_ends(b->many, (int)i, &b->box.lo, &b->box.hi);
     return judge(b, ret_constraint);
 }
@@ -152,14 +250,6 @@ bool *bounds_wanted(const struct bounds *b, const size_t *columns, size_t n)
 }
 
 /* ---- columns --------------------------------------------------------------------------------------------------------------- */
-
-/* Which of the sweep's derived columns it is. */
-static size_t derived_index(const struct space *sp, size_t column)
-{
-    size_t first = column;
-    while (first > 0 && sp->columns[first - 1].role == COLUMN_DERIVED) first--;
-    return column - first;
-}
 
 static struct dse_interval derived_bound(const struct bounds *b, size_t i)
 {

@@ -187,10 +187,21 @@ struct graph_range expr_metric_range(const struct field *metric, const void *flo
                                 metric->may_be_null || metric->without, true};
 }
 
+struct graph_moves expr_metric_moves(const struct expr_moves *m, const struct field *metric)
+{
+    const size_t i = schema_index(m->of_metrics, metric);
+    return i < m->n_metrics ? m->metrics[i] : moves_any(~0u);
+}
+
 static struct graph_range variable_range(const struct variable *v, const struct expr_box *box)
 {
     if (v->number) return range_of(*v->number);
-    return v->is_metric ? expr_metric_range(v->field, box->floor, box->ceiling) : param_range(v->field, box);
+    struct graph_range r = v->is_metric ? expr_metric_range(v->field, box->floor, box->ceiling) : param_range(v->field, box);
+    if (!box->moves) return r;
+    r.moves =
+        v->is_metric ? expr_metric_moves(box->moves, v->field) : box->moves->params[schema_index(box->moves->of_params, v->field)];
+    if (r.none) r.moves = moves_any(moves_all(r.moves));
+    return r;
 }
 
 /* Of the node, when those before it are in r. A square is narrower than a product of two that need not be the same. */
@@ -201,7 +212,9 @@ static struct graph_range node_range(const struct expr *e, const struct graph_no
     if (n->op == GRAPH_INPUT) return variable_range(&e->used[n->what], box);
     const struct graph_range a = r[n->args[0]], b = r[n->args[n->n_args > 1 ? 1 : 0]], c = r[n->args[n->n_args > 2 ? 2 : 0]];
     const bool square = n->op == GRAPH_MUL && n->args[0] == n->args[1] && !a.none && !range_is_exact(a);
-    return square ? range_apply(GRAPH_POW, a, range_of(2), c) : range_apply((enum graph_op)n->op, a, b, c);
+    struct graph_range ret = square ? range_apply(GRAPH_POW, a, range_of(2), c) : range_apply((enum graph_op)n->op, a, b, c);
+    if (box->moves) ret.moves = moves_of((enum graph_op)n->op, &a, &b, &c, &ret);
+    return ret;
 }
 
 struct graph_range expr_range(const struct expr *e, const struct expr_box *box)

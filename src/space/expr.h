@@ -35,7 +35,15 @@ bool expr_uses_without(const struct expr *e);
 /* Parameters of its two corners, and bounds of its metrics as dse_model.bound gives them. */
 struct expr_box {
     const void *lo, *hi, *floor, *ceiling;
+    const struct expr_moves *moves; /* NULL: nobody asks how expressions move */
 };
+/* How parameters and metrics move over the box (graph/range.h), by their places in the schemas of expr_new. */
+struct expr_moves {
+    const struct schema *of_params, *of_metrics;
+    const struct graph_moves *params, *metrics;
+    size_t n_metrics; /* those behind may move anyhow */
+};
+struct graph_moves expr_metric_moves(const struct expr_moves *m, const struct field *metric);
 /* What an expression of expr_new gives at all points of the box. Infinite numbers, which expr_eval gives as NaN, are numbers. */
 struct graph_range expr_range(const struct expr *e, const struct expr_box *box);
 /* What one metric is. A bound may be off by 1e-12 of the metric, by which it is widened here. */

@@ -19,6 +19,7 @@ struct boxes_at_work {
     struct block block;
     size_t size; /* of floors and of ceilings */
     char *floors, *ceilings, *params;
+    struct graph_moves *moves;
     bool possible[BLOCK_POINTS_MAX], made[BLOCK_POINTS_MAX]; /* made: params */
     const uint32_t *const *lo, *const *hi;
 };
@@ -70,6 +71,7 @@ struct boxes_at_work *boxes_at_work_new(const struct space *sp, const struct bou
     for (size_t i = 0; i < BLOCK_POINTS_MAX; i++) know_nothing(sp, w->floors + i * w->size, w->ceilings + i * w->size);
     block_init(&w->block);
     if (!w->many) return w;
+    if (l->moves) w->moves = xcalloc((size_t)BOUNDS_MANY_MAX * (sp->model->metrics.n + 1), sizeof *w->moves);
     w->axes = space_setters(sp);
     w->seen = (struct many_lattice){(int)sp->n_axes, w->axes};
     w->worker = w->many->worker_new(w->many->object, &w->seen);
@@ -86,6 +88,7 @@ void boxes_at_work_free(struct boxes_at_work *w)
     free(w->floors);
     free(w->ceilings);
     free(w->params);
+    free(w->moves);
     free(w);
 }
 
@@ -133,9 +136,11 @@ static void place(struct boxes_at_work *w, size_t n)
     block_begin(&w->block);
 }
 
-void boxes_at_work_run(struct boxes_at_work *w, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted)
+void boxes_at_work_run(struct boxes_at_work *w, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted,
+                       bool moved)
 {
-    const struct many_boxes boxes = {&w->block, boxes_at_work_ends, w, wanted, w->size};
+    struct many_boxes boxes = {&w->block, boxes_at_work_ends, w, wanted, w->size};
+    if (moved && w->moves) boxes.params = w->lattice.moves, boxes.moves = w->moves;
     w->lo = lo;
     w->hi = hi;
     memset(w->made, 0, n * sizeof *w->made);
@@ -145,4 +150,9 @@ void boxes_at_work_run(struct boxes_at_work *w, const uint32_t *const *lo, const
     }
     place(w, n);
     w->many->bound(w->worker, &boxes, w->possible, w->floors, w->ceilings);
+}
+
+const struct graph_moves *boxes_at_work_moves(const struct boxes_at_work *w, size_t i)
+{
+    return w->moves ? w->moves + i * (w->space->model->metrics.n + 1) : NULL;
 }

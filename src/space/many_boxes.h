@@ -13,8 +13,11 @@ struct boxes_at_work *boxes_at_work_new(const struct space *sp, const struct bou
 void boxes_at_work_free(struct boxes_at_work *w);
 /* Does the model bound them at once? */
 bool boxes_are_at_once(const struct boxes_at_work *w);
-/* As bounds_many. */
-void boxes_at_work_run(struct boxes_at_work *w, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted);
+/* As bounds_many. `moved`: also how metrics move. */
+void boxes_at_work_run(struct boxes_at_work *w, const uint32_t *const *lo, const uint32_t *const *hi, size_t n, const bool *wanted,
+                       bool moved);
+/* By metric of the model, then of whether a point is feasible by it (model/many.h). */
+const struct graph_moves *boxes_at_work_moves(const struct boxes_at_work *w, size_t i);
 /* What box_bound says of box i, and its bounds. */
 bool boxes_at_work_possible(struct boxes_at_work *w, size_t i, void **ret_floor, void **ret_ceiling);
 /* The parameters that enclose it. */

@@ -122,6 +122,7 @@ static void make_axes(struct space *sp)
 void space_check_plainly(struct space *sp)
 {
     if (!sp->model->plain) return;
+    sp->walked = sp->model->many;
     sp->plain = *sp->model;
     sp->plain.desc = sp->model->plain;
     sp->plain.many = NULL;

@@ -57,7 +57,8 @@ struct space {
     size_t index; /* of the model in the sweep */
     const struct binding *binding;
     const struct model *model;
-    struct model plain;        /* of space_check_plainly */
+    struct model plain;        /* of space_check_plainly; */
+    const struct many *walked; /* and what the model had before. NULL: it is as it was */
     struct schema metrics;     /* the model's, and those that the sweep adds: added.h */
     struct baseline *baseline; /* or NULL */
     struct mix *mix;           /* or NULL */

@@ -13,14 +13,19 @@ static const char tables_sql[] =
     "CREATE TABLE IF NOT EXISTS main.certificate(run INTEGER PRIMARY KEY, form INTEGER NOT NULL, tolerance REAL NOT NULL,"
     " complete INTEGER NOT NULL, kept INTEGER NOT NULL, evaluations INTEGER NOT NULL, epsilon REAL, hypervolume_left REAL,"
     " seconds REAL NOT NULL, threads INTEGER NOT NULL, dominated INTEGER NOT NULL, impossible INTEGER NOT NULL,"
-    " refused INTEGER NOT NULL, evaluated INTEGER NOT NULL, open INTEGER NOT NULL);"
+    " refused INTEGER NOT NULL, evaluated INTEGER NOT NULL, open INTEGER NOT NULL, worse INTEGER);"
     "CREATE TABLE IF NOT EXISTS main.certificate_space(run INTEGER NOT NULL, model TEXT NOT NULL, version INTEGER NOT NULL,"
     " points INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY(run, model)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS main.certificate_place(run INTEGER NOT NULL, model TEXT NOT NULL, axis TEXT NOT NULL,"
     " place INTEGER NOT NULL, value, PRIMARY KEY(run, model, axis, place)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS main.certificate_box(run INTEGER NOT NULL, box INTEGER NOT NULL, model TEXT NOT NULL,"
     " why TEXT NOT NULL, refused_by TEXT, by_model TEXT, by_point INTEGER, places TEXT NOT NULL, best TEXT,"
+    " along TEXT, than INTEGER,"
     " PRIMARY KEY(run, box)) WITHOUT ROWID;";
+/* Columns that tables of an older dse lack. */
+static const struct {
+    const char *table, *column, *type;
+} later[] = {{"certificate", "worse", "INTEGER"}, {"certificate_box", "along", "TEXT"}, {"certificate_box", "than", "INTEGER"}};
 static const char *const tables[] = {"certificate", "certificate_space", "certificate_place", "certificate_box"};
 
 /* ---- writing --------------------------------------------------------------------------------------------------------------- */
@@ -32,7 +37,8 @@ struct certificate_writer {
 
 static bool write_head(const struct db *db, int64_t run, const struct certificate_head *h, struct diags *diags)
 {
-    sqlite3_stmt *stmt = db_prepare(db, diags, "INSERT INTO main.certificate VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *stmt =
+        db_prepare(db, diags, "INSERT INTO main.certificate VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     if (!stmt) return false;
     int i = 1;
     sqlite3_bind_int64(stmt, i++, run);
@@ -57,15 +63,27 @@ static bool prepare(struct certificate_writer *w, struct diags *diags)
     const long long run = w->store->run;
     w->space = db_prepare(db, diags, "INSERT INTO main.certificate_space VALUES(%lld, ?, ?, ?, ?)", run);
     w->place = db_prepare(db, diags, "INSERT INTO main.certificate_place VALUES(%lld, ?, ?, ?, ?)", run);
-    w->box = db_prepare(db, diags, "INSERT INTO main.certificate_box VALUES(%lld, ?, ?, ?, ?, ?, ?, ?, ?)", run);
+    w->box = db_prepare(db, diags, "INSERT INTO main.certificate_box VALUES(%lld, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", run);
     return w->space && w->place && w->box;
+}
+
+static bool add_later(const struct db *db, struct diags *diags)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof later / sizeof *later; i++) {
+        struct column_list l = {0};
+        ok = column_list_read(db, "main", later[i].table, &l, diags) &&
+             schema_add_column(db, later[i].table, &l, later[i].column, later[i].type, diags);
+        column_list_release(&l);
+    }
+    return ok;
 }
 
 struct certificate_writer *certificate_writer_new(struct store *st, const struct certificate_head *head, struct diags *diags)
 {
     struct certificate_writer *w = xcalloc(1, sizeof *w);
     w->store = st;
-    bool ok = db_begin(&st->db, diags) && db_exec(&st->db, diags, "%s", tables_sql);
+    bool ok = db_begin(&st->db, diags) && db_exec(&st->db, diags, "%s", tables_sql) && add_later(&st->db, diags);
     for (size_t i = 0; ok && i < sizeof tables / sizeof *tables; i++)
         ok = db_exec(&st->db, diags, "DELETE FROM main.\"%w\" WHERE run = %lld", tables[i], (long long)st->run);
     if (ok && write_head(&st->db, st->run, head, diags) && prepare(w, diags)) return w;
@@ -112,6 +130,11 @@ bool certificate_write_box(struct certificate_writer *w, const struct certificat
         sqlite3_bind_null(w->box, 6);
     bind_text(w->box, 7, line->places);
     bind_text(w->box, 8, line->best);
+    bind_text(w->box, 9, line->along);
+    if (line->along)
+        sqlite3_bind_int64(w->box, 10, line->than);
+    else
+        sqlite3_bind_null(w->box, 10);
     return db_run(&w->store->db, w->box, diags);
 }
 
@@ -187,6 +210,18 @@ static bool no_certificate(const struct db *db, int64_t wanted, struct diags *di
     return diags_runtime(diags, db->path, "has no certificate: dse front writes one");
 }
 
+/* Has the table the columns that came later? */
+static bool has_later(const struct db *db, const char *table, bool *ret, struct diags *diags)
+{
+    struct column_list l;
+    if (!column_list_read(db, "main", table, &l, diags)) return false;
+    *ret = true;
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strcmp(later[i].table, table) == 0) *ret = *ret && column_list_find(&l, later[i].column) != SIZE_MAX;
+    column_list_release(&l);
+    return true;
+}
+
 bool certificate_read_run(struct reader *r, int64_t wanted, struct certified_run *ret, struct diags *diags)
 {
     *ret = (struct certified_run){0};
@@ -194,13 +229,14 @@ bool certificate_read_run(struct reader *r, int64_t wanted, struct certified_run
     bool there;
     if (!has_tables(db, &there, diags)) return false;
     if (!there) return no_certificate(db, wanted, diags);
+    if (!has_later(db, "certificate", &there, diags)) return false;
     sqlite3_stmt *stmt =
         db_prepare(db, diags,
                    "SELECT r.id, r.sweep, r.sweep_text, r.objectives, r.models, r.version, r.git_commit, c.form, c.tolerance,"
                    " c.complete, c.kept, c.evaluations, c.epsilon, c.hypervolume_left, c.seconds, c.threads, c.dominated,"
-                   " c.impossible, c.refused, c.evaluated, c.open FROM main.run r JOIN main.certificate c ON c.run = r.id"
+                   " c.impossible, c.refused, c.evaluated, c.open, %s FROM main.run r JOIN main.certificate c ON c.run = r.id"
                    " WHERE %lld IN (0, r.id) ORDER BY r.id DESC LIMIT 1",
-                   (long long)wanted);
+                   there ? "c.worse" : "0", (long long)wanted);
     int rc = stmt ? db_step(db, stmt, diags) : -1;
     if (rc > 0) {
         ret->run = sqlite3_column_int64(stmt, 0);
@@ -295,7 +331,9 @@ static struct certificate_line line_at(const struct db *db, sqlite3_stmt *stmt, 
                                  .constraint = text_at(db, stmt, 3, table, ok, diags),
                                  .by_model = text_at(db, stmt, 4, table, ok, diags),
                                  .places = text_at(db, stmt, 6, table, ok, diags),
-                                 .best = text_at(db, stmt, 7, table, ok, diags)};
+                                 .best = text_at(db, stmt, 7, table, ok, diags),
+                                 .along = text_at(db, stmt, 8, table, ok, diags)};
+    if (l.along) l.than = integer_at(db, stmt, 9, table, ok, diags);
     if (l.by_model) l.by_point = integer_at(db, stmt, 5, table, ok, diags);
     if (*ok && (!l.model || !l.why || !l.places)) *ok = damaged(db, table, "places", diags);
     return l;
@@ -305,10 +343,12 @@ bool certificate_read_boxes(struct reader *r, int64_t run, bool (*visit)(void *u
                             void *user, struct diags *diags)
 {
     const struct db *db = &r->db;
+    bool later_too;
+    if (!has_later(db, "certificate_box", &later_too, diags)) return false;
     sqlite3_stmt *stmt = db_prepare(db, diags,
-                                    "SELECT box, model, why, refused_by, by_model, by_point, places, best FROM main.certificate_box"
-                                    " WHERE run = %lld ORDER BY box",
-                                    (long long)run);
+                                    "SELECT box, model, why, refused_by, by_model, by_point, places, best, %s"
+                                    " FROM main.certificate_box WHERE run = %lld ORDER BY box",
+                                    later_too ? "along, than" : "NULL, NULL", (long long)run);
     bool ok = stmt != NULL, go = true;
     int rc = 0;
     while (ok && go && (rc = db_step(db, stmt, diags)) > 0) {

@@ -13,7 +13,7 @@
 
 #include "store/store.h"
 
-enum { CERTIFICATE_FORM = 1, CERTIFICATE_ENDS = 5 };
+enum { CERTIFICATE_FORM = 2, CERTIFICATE_ENDS = 6 };
 
 struct certificate_head {
     int64_t form; /* of these tables: CERTIFICATE_FORM */
@@ -39,11 +39,11 @@ struct certificate_place {
 };
 
 /* A box: `places` is "0..3 5 2..7", the place or the places on each axis in the order of their names; `best` is "12.5 0.25", for
- * each objective the bound on its better side. NULL where a box has none. */
+ * each objective the bound on its better side; `along` and `than` an axis, and a place on it. NULL where a box has none. */
 struct certificate_line {
     uint64_t box;
-    const char *model, *why, *constraint, *by_model, *places, *best;
-    int64_t by_point;
+    const char *model, *why, *constraint, *by_model, *places, *best, *along;
+    int64_t by_point, than;
 };
 
 /* ---- writing --------------------------------------------------------------------------------------------------------------- */

@@ -55,27 +55,20 @@ static inline bool is_plain(struct graph_range a)
     return a.lo >= 0 && a.hi < (double)INFINITY && !a.none && !a.minus_zero;
 }
 
-/* From the least and the most, which are rounded outward unless there is one number alone. */
-static inline struct graph_range from_ends(struct graph_range a, struct graph_range b, double lo, double hi)
+static inline struct graph_range ends(double lo, double hi)
 {
-    const bool single = a.lo == a.hi && b.lo == b.hi;
-    return (struct graph_range){single ? lo : dse_below(lo, 1), single ? lo : dse_above(hi, 1), false, false};
-}
-
-static inline bool is_one(struct graph_range a)
-{
-    return a.lo == 1 && a.hi == 1;
+    return (struct graph_range){lo, hi, false, false};
 }
 
 static struct graph_range operate(enum graph_op op, struct graph_range a, struct graph_range b, struct graph_range c)
 {
     if (!is_plain(a) || !is_plain(b)) return range_apply(op, a, b, c);
     switch (op) {
-    case GRAPH_ADD: return from_ends(a, b, a.lo + b.lo, a.hi + b.hi);
-    case GRAPH_MUL: return is_one(b) ? a : is_one(a) ? b : from_ends(a, b, a.lo * b.lo, a.hi * b.hi);
-    case GRAPH_DIV: return is_one(b) ? a : b.lo > 0 ? from_ends(a, b, a.lo / b.hi, a.hi / b.lo) : range_apply(op, a, b, c);
-    case GRAPH_MIN: return (struct graph_range){dse_min(a.lo, b.lo), dse_min(a.hi, b.hi), false, false};
-    case GRAPH_MAX: return (struct graph_range){dse_max(a.lo, b.lo), dse_max(a.hi, b.hi), false, false};
+    case GRAPH_ADD: return ends(a.lo + b.lo, a.hi + b.hi);
+    case GRAPH_MUL: return ends(a.lo * b.lo, a.hi * b.hi);
+    case GRAPH_DIV: return b.lo > 0 ? ends(a.lo / b.hi, a.hi / b.lo) : range_apply(op, a, b, c);
+    case GRAPH_MIN: return ends(dse_min(a.lo, b.lo), dse_min(a.hi, b.hi));
+    case GRAPH_MAX: return ends(dse_max(a.lo, b.lo), dse_max(a.hi, b.hi));
     default: return range_apply(op, a, b, c);
     }
 }
@@ -122,6 +115,16 @@ struct step {
     const struct groups_box *groups;
     const struct graph_range *totals;
 };
+
+bool box_is_one_part(const struct toml_model *m, const void *lo, const void *hi, struct dse_workload_part *ret_part)
+{
+    const size_t at = m->groups.offset[GROUP_WORKLOAD];
+    const struct dse_workload *from = (const void *)((const char *)lo + at), *to = (const void *)((const char *)hi + at);
+    struct dse_workload_parts parts;
+    struct dse_workload_part more;
+    return dse_workload_parts_begin(&parts, from, to) && dse_workload_parts_next(&parts, ret_part) && ret_part->is_followed &&
+           !dse_workload_parts_next(&parts, &more);
+}
 
 /* Of the points that have a number; what is no number is not stored, and neither is what is infinite. */
 static struct dse_interval numbers(struct graph_range r)
@@ -300,4 +303,24 @@ bool point_bound(const struct toml_model *m, const void *lo, const void *hi, voi
 bool walk_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling)
 {
     return bound(m, true, lo, hi, floor, ceiling);
+}
+
+void walk_moves(const void *model, const void *lo, const void *hi, const struct graph_moves *params, struct graph_moves *ret)
+{
+    const struct toml_model *m = model;
+    const bool has_workload = m->groups.has[GROUP_WORKLOAD];
+    const size_t size = m->desc.params_size, at = m->groups.offset[GROUP_WORKLOAD];
+    struct dse_workload_part part;
+    for (size_t i = 0; i <= m->n_common + (size_t)m->n_own; i++) ret[i] = moves_any(~0u);
+    if (box_generates(m, lo, hi) || (has_workload && !box_is_one_part(m, lo, hi, &part))) return;
+    char *own_lo = xmalloc(2 * size), *own_hi = own_lo + size;
+    memcpy(own_lo, lo, size);
+    memcpy(own_hi, hi, size);
+    if (has_workload) {
+        memcpy(own_lo + at, &part.lo, sizeof part.lo);
+        memcpy(own_hi + at, &part.hi, sizeof part.hi);
+    }
+    bounded.generates = false;
+    walk_part_moves(m, own_lo, own_hi, has_workload ? &part : NULL, params, ret);
+    free(own_lo);
 }

@@ -508,6 +508,8 @@ bool box_refuses(struct graph_range holds);
 void box_common(const struct toml_model *m, const struct groups_box *g, const struct graph_range *totals, bool with_bill,
                 struct dse_common *floor, struct dse_common *ceiling);
 void box_own(const struct own_metric *own, struct graph_range r, void *floor, void *ceiling);
+/* Is the box's workload one part of which everything is followed? *ret_part: that. */
+bool box_is_one_part(const struct toml_model *m, const void *lo, const void *hi, struct dse_workload_part *ret_part);
 /* The number of an input that is given. */
 double point_given(const struct toml_model *m, const struct plan_input *i, const struct dse_oplist *list, const void *given);
 
@@ -520,6 +522,10 @@ void walk_estimate(const struct toml_model *m, const void *params, void *metrics
 bool walk_bound(const struct toml_model *m, const void *lo, const void *hi, void *floor, void *ceiling);
 bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part, void *floor,
                void *ceiling);
+/* How metrics move (graph/range.h), of a part of a box; and of a box: struct many.walk_moves. */
+void walk_part_moves(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part,
+                     const struct graph_moves *params, struct graph_moves *ret);
+void walk_moves(const void *model, const void *lo, const void *hi, const struct graph_moves *params, struct graph_moves *ret);
 
 /* ---- closed.c: dse/closed.h */
 

@@ -424,5 +424,5 @@ static void bound(struct many_worker *w, const struct many_boxes *boxes, bool *p
 
 struct many many_of(const struct toml_model *m)
 {
-    return (struct many){worker_new, worker_free, run, axes_at, standing, bound, m};
+    return (struct many){worker_new, worker_free, run, axes_at, standing, bound, walk_moves, m};
 }

@@ -1,4 +1,5 @@
 /* Blocks of boxes: bounds by the graph of a model over all of them at once. */
+#include "toml_model/moves.h"
 #include "toml_model/reads.h"
 
 #include "base/xalloc.h"
@@ -40,6 +41,8 @@ struct box_blocks {
     char *key;
     struct work works[WORKS]; /* by a hash of their keys */
     uint64_t n_blocks;
+    const struct graph_moves *params; /* that the moves of inputs were made of; NULL: none yet */
+    struct input_moves moves;
 
     /* the block at hand */
     const struct many_boxes *boxes;
@@ -111,6 +114,7 @@ void box_blocks_free(struct box_blocks *b)
     for (int i = 0; i < b->n_codes; i++) code_free(b->codes[i]);
     for (int i = 0; i < WORKS; i++) free(b->works[i].key), free(b->works[i].elements);
     block_release(&b->part);
+    input_moves_release(&b->moves);
     free(b->choices);
     free(b->key);
     free(b);
@@ -157,17 +161,6 @@ static struct code *find_code(struct box_blocks *b, const struct plan *p, int wo
 
 /* ---- workloads --------------------------------------------------------------------------------------------------------------- */
 
-/* Is the workload of the box one part of which everything is followed? */
-static bool is_one_part(const struct box_blocks *b, const void *lo, const void *hi, struct dse_workload_part *ret)
-{
-    const size_t at = b->m->groups.offset[GROUP_WORKLOAD];
-    const struct dse_workload *from = (const void *)((const char *)lo + at), *to = (const void *)((const char *)hi + at);
-    struct dse_workload_parts parts;
-    struct dse_workload_part more;
-    return dse_workload_parts_begin(&parts, from, to) && dse_workload_parts_next(&parts, ret) && ret->is_followed &&
-           !dse_workload_parts_next(&parts, &more);
-}
-
 static void read_elements(const struct box_blocks *b, struct work *w, const void *lo, const void *hi)
 {
     w->elements = xcalloc((size_t)w->plan->n_inputs + 1, sizeof *w->elements);
@@ -186,7 +179,7 @@ static void make_work(struct box_blocks *b, struct work *w, const void *lo, cons
     w->elements = NULL;
     w->plan = NULL;
     if (box_generates(b->m, lo, hi)) return; /* whose steps have other contexts than the parameters */
-    if (b->m->groups.has[GROUP_WORKLOAD] && !is_one_part(b, lo, hi, &w->part)) return;
+    if (b->m->groups.has[GROUP_WORKLOAD] && !box_is_one_part(b->m, lo, hi, &w->part)) return;
     if (b->m->expands) expand_part(b->m, &w->part, &b->least, &b->most);
     signature_of(b->m->expands ? &b->least : NULL, &s);
     w->plan = plan_find_chosen(b->m, b->m->expands ? &b->least : NULL, &s, lo);
@@ -312,6 +305,19 @@ static bool read_groups(void *object, unsigned groups, int box, struct groups_bo
     return groups_same(&ret->lo, &ret->hi, groups) == groups;
 }
 
+static struct graph_moves read_moves(void *object, int what, int element)
+{
+    (void)element; /* of any the same is known */
+    const struct box_blocks *b = object;
+    return b->moves.inputs[what];
+}
+
+static uint32_t read_group_moves(void *object, enum group g)
+{
+    const struct box_blocks *b = object;
+    return b->moves.groups[g];
+}
+
 /* ---- answers ----------------------------------------------------------------------------------------------------------------- */
 
 static void *floor_of(const struct box_blocks *b, int box)
@@ -387,17 +393,48 @@ static void fill_own(const struct box_blocks *b)
     }
 }
 
+/* Of a box of the block, for moves_of_metrics. */
+struct at_box {
+    const struct box_blocks *b;
+    int box;
+};
+
+static struct graph_range range_at(void *object, int equation)
+{
+    const struct at_box *at = object;
+    const int node = at->b->code->plan->equations[equation];
+    struct graph_range ret = boxes_range(at->b->code->boxes, node, at->box);
+    ret.moves = boxes_moves(at->b->code->boxes, node, at->box);
+    return ret;
+}
+
+static struct graph_moves *moves_at(const struct box_blocks *b, int box)
+{
+    return b->boxes->moves + (size_t)whole_of(b, box) * (b->m->n_common + (size_t)b->m->n_own + 1);
+}
+
+static void fill_moves(const struct box_blocks *b)
+{
+    for (int box = 0; box < b->block->n; box++) {
+        struct at_box at = {b, box};
+        const struct dse_workload_part *part = b->m->groups.has[GROUP_WORKLOAD] ? &work_of(b, box)->part : NULL;
+        moves_of_metrics(&(struct box_moves){b->m, &b->moves, part, &at, range_at}, b->boxes->wanted, moves_at(b, box));
+    }
+}
+
 /* ---- blocks ------------------------------------------------------------------------------------------------------------------ */
 
 /* All boxes of the block have this code. */
 static void run_alike(struct box_blocks *b, struct code *code)
 {
-    const struct boxes_source source = {b, read_input, read_groups};
+    const bool moved = b->boxes->params != NULL;
+    const struct boxes_source source = {b, read_input, read_groups, moved ? read_moves : NULL, read_group_moves};
     b->code = code;
     boxes_run(code->boxes, b->block, &source);
     fill_possible(b);
     fill_common(b);
     fill_own(b);
+    if (moved) fill_moves(b);
 }
 
 static void run_one(struct box_blocks *b, int box)
@@ -406,6 +443,7 @@ static void run_one(struct box_blocks *b, int box)
     b->boxes->ends(b->boxes->user, box, &lo, &hi);
     dse_bound_nothing(b->m->metrics, floor_of(b, box), ceiling_of(b, box));
     b->possible[box] = point_bound(b->m, lo, hi, floor_of(b, box), ceiling_of(b, box));
+    for (size_t i = 0; b->boxes->params && i <= b->m->n_common + (size_t)b->m->n_own; i++) moves_at(b, box)[i] = moves_any(~0u);
 }
 
 static void run_part(struct box_blocks *b, struct code *code)
@@ -431,6 +469,11 @@ void box_blocks_run(struct box_blocks *b, const struct many_boxes *boxes, bool *
 {
     struct block *all = boxes->block;
     b->boxes = boxes;
+    if (boxes->params && boxes->params != b->params) {
+        input_moves_release(&b->moves);
+        input_moves_make(b->m, boxes->params, &b->moves);
+        b->params = boxes->params;
+    }
     b->wanted = wanted_of_boxes(b->m, boxes->wanted);
     b->block = all;
     b->box_of = NULL;

@@ -1,8 +1,9 @@
 /* The equations of a model, walked as they stand in the file: of one point, and of a box. Nothing is shared with the graph but what
  * an operation and a primitive are, so that a fault of the graph is found: `dse check-front` evaluates rows and boxes by it.
  *
- * Numbers are ranges. Those of one point are single numbers, which range_apply keeps to the bit. */
-#include "toml_model/internal.h"
+ * Numbers are ranges. Those of one point are single numbers, which range_apply keeps to the bit. Where it is asked how they move
+ * over a box, they say that, too. */
+#include "toml_model/moves.h"
 
 #include "base/xalloc.h"
 #include "graph/solve.h"
@@ -32,6 +33,7 @@ struct walk {
     bool is_box;
     unsigned same;                    /* groups that are the same at both ends */
     const struct dse_oplist *lo, *hi; /* operators at both ends; NULL: the model reads none */
+    const struct input_moves *moves;  /* NULL: nobody asks how ranges move */
     struct under *list;
     int n, at; /* at: the one at hand */
 };
@@ -180,7 +182,9 @@ static range number_of(const struct walk *w, const struct input *in, int element
     for (int k = 0; k < u->n; k++)
         if (u->others[k].input == i.what) return u->others[k].value;
     if (!w->is_box) return range_of(point_input(w->m, &i, w->groups.lo.params, w->lo));
-    return between(box_end(w->m, &i, w->groups.lo.params, w->lo, false), box_end(w->m, &i, w->groups.hi.params, w->hi, true));
+    range ret = between(box_end(w->m, &i, w->groups.lo.params, w->lo, false), box_end(w->m, &i, w->groups.hi.params, w->hi, true));
+    if (w->moves && !range_is_exact(ret)) ret.moves = w->moves->inputs[i.what];
+    return ret;
 }
 
 /* Each equation is walked once, one of a loop once for each element. */
@@ -207,6 +211,20 @@ static range element(struct walk *w, const struct place *at, int of)
     return element_known(in, w->lo, at->element, &known) ? range_of(known) : number_of(w, in, at->element);
 }
 
+/* How answer `which` of a primitive moves, which is r. */
+static struct graph_moves moves_of_call(const struct walk *w, const struct primitive *p, int which, const range *args,
+                                        const range *r)
+{
+    struct graph_moves of_args[PRIMITIVE_ARGUMENTS_MAX];
+    uint32_t of_groups = 0;
+    if (!w->moves || range_is_exact(*r)) return moves_any(0);
+    for (int i = 0; i < PRIMITIVE_ARGUMENTS_MAX && p->arguments[i]; i++) of_args[i] = args[i].moves;
+    for (int g = 0; g < GROUPS; g++)
+        if (p->groups >> g & 1) of_groups |= w->moves->groups[g];
+    const struct graph_moves ret = primitive_moves(p, which, of_args, of_groups);
+    return r->none ? moves_any(moves_all(ret)) : ret;
+}
+
 static range call(struct walk *w, const struct answer *a, const range *args)
 {
     const struct primitive *p = &primitives[a->primitive];
@@ -217,6 +235,7 @@ static range call(struct walk *w, const struct answer *a, const range *args)
         primitive_at(p, &w->groups.lo, args, ret);
     else
         p->bound(&w->groups, args, ret);
+    ret[a->which].moves = moves_of_call(w, p, a->which, args, &ret[a->which]);
     return ret[a->which];
 }
 
@@ -233,7 +252,7 @@ static range parameter(struct walk *w, const struct input *in)
     for (int i = 0; a && i < w->m->n_inputs; i++) {
         const struct input *is_field = &w->m->inputs[i];
         if (is_field->kind != INPUT_AUTO || is_field->offset != a->offset) continue;
-        return range_apply(GRAPH_CHOOSE, number_of(w, is_field, -1), field, equation(w, a->equation, NULL));
+        return range_moved(GRAPH_CHOOSE, number_of(w, is_field, -1), field, equation(w, a->equation, NULL));
     }
     return field;
 }
@@ -293,7 +312,7 @@ static range walk_binary(struct walk *w, const struct place *at, const struct fo
     const range a = walk_node(w, at, n->args[0]), b = walk_node(w, at, n->args[1]), none = range_of(0);
     bool turned;
     const enum graph_op op = graph_op_of(n->op, &turned);
-    return range_apply(op, turned ? b : a, turned ? a : b, none);
+    return range_moved(op, turned ? b : a, turned ? a : b, none);
 }
 
 /* Of a choice that is known at all points the other side is not walked. */
@@ -304,7 +323,7 @@ static range walk_choose(struct walk *w, const struct place *at, const struct fo
     if (never) return walk_node(w, at, n->args[2]);
     const range yes = walk_node(w, at, n->args[1]);
     if (range_is_exact(condition)) return yes;
-    return range_apply(GRAPH_CHOOSE, condition, yes, walk_node(w, at, n->args[2]));
+    return range_moved(GRAPH_CHOOSE, condition, yes, walk_node(w, at, n->args[2]));
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------------ */
@@ -320,7 +339,7 @@ static range over_operators(struct walk *w, const struct place *at, const struct
         if (!element_in(inside.domain, w->lo, e)) continue;
         inside.element = e;
         const range x = walk_node(w, &inside, loop->args[0]);
-        ret = first ? x : range_apply(op, ret, x, x);
+        ret = first ? x : range_moved(op, ret, x, x);
         first = false;
     }
     return ret;
@@ -341,16 +360,16 @@ static struct so_far of_nothing(enum loop is)
 /* One number more: `x` where `counts`. */
 static void go_on(struct so_far *s, enum loop is, range counts, range x, range item, bool first)
 {
-    const range other = of_nothing(is).value, v = range_apply(GRAPH_CHOOSE, counts, x, other);
+    const range other = of_nothing(is).value, v = range_moved(GRAPH_CHOOSE, counts, x, other);
     const bool least = is == LEAST || is == ARGLEAST;
     if (is == LARGEST) {
-        s->item = range_apply(GRAPH_CHOOSE, v, item, s->item);
+        s->item = range_moved(GRAPH_CHOOSE, v, item, s->item);
     } else if (is == SUM) {
-        s->value = first ? v : range_apply(GRAPH_ADD, s->value, v, v);
+        s->value = first ? v : range_moved(GRAPH_ADD, s->value, v, v);
     } else {
-        const range better = least ? range_apply(GRAPH_LT, v, s->value, v) : range_apply(GRAPH_LT, s->value, v, v);
-        s->item = range_apply(GRAPH_CHOOSE, better, item, s->item);
-        s->value = range_apply(least ? GRAPH_MIN : GRAPH_MAX, s->value, v, v);
+        const range better = least ? range_moved(GRAPH_LT, v, s->value, v) : range_moved(GRAPH_LT, s->value, v, v);
+        s->item = range_moved(GRAPH_CHOOSE, better, item, s->item);
+        s->value = range_moved(least ? GRAPH_MIN : GRAPH_MAX, s->value, v, v);
     }
 }
 
@@ -390,8 +409,8 @@ static range walk_column(struct walk *w, const struct place *at, const struct fo
     const range row = walk_node(w, at, n->args[0]);
     range ret = range_of((double)NAN);
     for (int i = t->n_rows; i > 0; i--) {
-        const range is = range_apply(GRAPH_EQ, row, range_of(i), row);
-        ret = range_apply(GRAPH_CHOOSE, is, range_of(t->cells[(i - 1) * t->n_columns + column]), ret);
+        const range is = range_moved(GRAPH_EQ, row, range_of(i), row);
+        ret = range_moved(GRAPH_CHOOSE, is, range_of(t->cells[(i - 1) * t->n_columns + column]), ret);
     }
     return ret;
 }
@@ -472,7 +491,9 @@ static range walk_solve(struct walk *w, const struct place *at, const struct for
     const struct formula_node *loop = &at->f->nodes[n->args[0]];
     const range low = walk_node(w, at, loop->args[1]), high = walk_node(w, at, loop->args[2]);
     struct solving_walk t = {w, at, loop};
-    return solve_range(low, high, body_at, &t);
+    range ret = solve_range(low, high, body_at, &t);
+    ret.moves = moves_any(w->moves && !range_is_exact(ret) ? ~0u : 0); /* of it nothing is followed */
+    return ret;
 }
 
 /* The place of a parameter that names an entry is a number of its own. */
@@ -505,8 +526,8 @@ static range walk_function(struct walk *w, const struct place *at, const struct 
 static range walk_built_in(struct walk *w, const struct place *at, const struct formula_node *n, enum graph_op op)
 {
     range ret = walk_node(w, at, n->args[n->n_args - 1]);
-    if (n->n_args == 1) return range_apply(op, ret, ret, ret);
-    for (int k = n->n_args - 2; k >= 0; k--) ret = range_apply(op, walk_node(w, at, n->args[k]), ret, ret);
+    if (n->n_args == 1) return range_moved(op, ret, ret, ret);
+    for (int k = n->n_args - 2; k >= 0; k--) ret = range_moved(op, walk_node(w, at, n->args[k]), ret, ret);
     return ret;
 }
 
@@ -531,8 +552,8 @@ static range walk_node(struct walk *w, const struct place *at, int node)
     switch (n->kind) {
     case FORMULA_NUMBER: return range_of(n->number);
     case FORMULA_NAME: return walk_name(w, at, n);
-    case FORMULA_NEGATE: return range_apply(GRAPH_NEGATE, walk_node(w, at, n->args[0]), zero, zero);
-    case FORMULA_NOT: return range_apply(GRAPH_EQ, walk_node(w, at, n->args[0]), zero, zero);
+    case FORMULA_NEGATE: return range_moved(GRAPH_NEGATE, walk_node(w, at, n->args[0]), zero, zero);
+    case FORMULA_NOT: return range_moved(GRAPH_EQ, walk_node(w, at, n->args[0]), zero, zero);
     case FORMULA_BINARY: return walk_binary(w, at, n);
     case FORMULA_CHOOSE: return walk_choose(w, at, n);
     case FORMULA_CALL: return walk_call(w, at, n);
@@ -637,4 +658,23 @@ bool walk_part(const struct toml_model *m, const void *lo, const void *hi, const
     walk_release(&w);
     free(lists);
     return some;
+}
+
+void walk_part_moves(const struct toml_model *m, const void *lo, const void *hi, const struct dse_workload_part *part,
+                     const struct graph_moves *params, struct graph_moves *ret)
+{
+    struct dse_oplist *lists = xcalloc(2, sizeof *lists);
+    struct input_moves moves;
+    struct walk w;
+    input_moves_make(m, params, &moves);
+    walk_init(&w, m, lo, hi);
+    w.groups.part = part;
+    w.is_box = true;
+    w.moves = &moves;
+    if (m->expands) expand_part(m, part, &lists[0], &lists[1]);
+    walk_begin(&w, m->expands ? &lists[0] : NULL, m->expands ? &lists[1] : NULL);
+    moves_of_metrics(&(struct box_moves){m, &moves, part, &w, range_at}, NULL, ret);
+    walk_release(&w);
+    input_moves_release(&moves);
+    free(lists);
 }

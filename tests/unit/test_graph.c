@@ -1,5 +1,5 @@
-/* Random graphs: a program for one point gives what a plain walk gives, to the bit, ranges hold all points of their box, and boxes
- * of a block have the ranges that each has by itself. */
+/* Random graphs: a program for one point gives what a plain walk gives, to the bit, ranges hold all points of their box and move as
+ * their points do, and boxes of a block have the ranges that each has by itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,6 +67,20 @@ static void walk(const struct graph *g, const double *inputs, double *v)
     }
 }
 
+/* Each input grows along an axis of its own, but for one that falls. */
+enum { FALLING = 1 };
+static struct graph_moves moves_of_input(int what)
+{
+    return what == FALLING ? (struct graph_moves){0, 1u << what} : (struct graph_moves){1u << what, 0};
+}
+
+static struct graph_range input_range(int what, double lo, double hi)
+{
+    struct graph_range r = {lo, hi, false, signbit(lo) || signbit(hi)};
+    if (!range_is_exact(r)) r.moves = moves_of_input(what);
+    return r;
+}
+
 static void ranges(const struct graph *g, const double *lo, const double *hi, struct graph_range *r)
 {
     const struct graph_range zero = range_of(0);
@@ -75,9 +89,9 @@ static void ranges(const struct graph *g, const double *lo, const double *hi, st
         if (n->op == GRAPH_CONSTANT)
             r[i] = range_of(n->number);
         else if (n->op == GRAPH_INPUT)
-            r[i] = (struct graph_range){lo[n->what], hi[n->what], false, signbit(lo[n->what]) || signbit(hi[n->what])};
+            r[i] = input_range(n->what, lo[n->what], hi[n->what]);
         else
-            r[i] = range_apply((enum graph_op)n->op, r[n->args[0]], n->n_args > 1 ? r[n->args[1]] : zero,
+            r[i] = range_moved((enum graph_op)n->op, r[n->args[0]], n->n_args > 1 ? r[n->args[1]] : zero,
                                n->n_args > 2 ? r[n->args[2]] : zero);
     }
 }
@@ -154,6 +168,56 @@ static void range__holds_all_points_of_its_box(void **unused)
     }
 }
 
+static double between(double lo, double hi)
+{
+    const double t = below(4) == 0 ? below(2) : (double)(random_u64() >> 11) * 0x1p-53;
+    return fmin(hi, fmax(lo, lo + t * (hi - lo)));
+}
+
+/* What a node does from one point to another that differs in one input. */
+static void assert_moves(const struct graph *g, const struct graph_range *r, const double *from, const double *to, uint32_t axis)
+{
+    for (int i = 0; i < g->n; i++) {
+        const bool up = r[i].moves.up & axis, down = r[i].moves.down & axis, none = isnan(from[i]) != isnan(to[i]);
+        if ((up && down) || (isnan(from[i]) && isnan(to[i]))) continue;
+        if (none || (!up && to[i] > from[i]) || (!down && to[i] < from[i]))
+            fail_msg("op %d goes from %.17g to %.17g; up %d down %d", g->nodes[i].op, from[i], to[i], up, down);
+    }
+}
+
+static void range__moves_as_its_points_do(void **unused)
+{
+    (void)unused;
+    long known = 0, all = 0;
+    for (int trial = 0; trial < GRAPHS; trial++) {
+        struct graph g;
+        struct graph_range r[INPUTS + NODES + 1];
+        double v[INPUTS + NODES + 1], later[INPUTS + NODES + 1], lo[INPUTS], hi[INPUTS], inputs[INPUTS];
+        const bool positive = below(3) > 0;
+        random_graph(&g);
+        for (int i = 0; i < INPUTS; i++) {
+            const double a = random_number(), b = below(4) == 0 ? a : a + (below(2) ? 1 : 0.01) * random_number();
+            lo[i] = positive ? fmin(fabs(a), fabs(b)) : fmin(a, b);
+            hi[i] = positive ? fmax(fabs(a), fabs(b)) : fmax(a, b);
+        }
+        ranges(&g, lo, hi, r);
+        for (int i = 0; i < g.n; i++) all += moves_all(r[i].moves) != 0, known += r[i].moves.up != r[i].moves.down;
+        for (int p = 0; p < POINTS; p++) {
+            const int what = below(INPUTS);
+            for (int i = 0; i < INPUTS; i++) inputs[i] = between(lo[i], hi[i]);
+            const double x = inputs[what], y = between(lo[what], hi[what]);
+            inputs[what] = what == FALLING ? fmax(x, y) : fmin(x, y);
+            walk(&g, inputs, v);
+            inputs[what] = what == FALLING ? fmin(x, y) : fmax(x, y);
+            walk(&g, inputs, later);
+            assert_moves(&g, r, v, later, 1u << what);
+        }
+        graph_release(&g);
+    }
+    assert_true(known > all / 10);
+    print_message("%ld of %ld moving nodes have axes along which they move in one direction\n", known, all);
+}
+
 /* But for what zeros of unknown signs are divided by. */
 static void range__of_a_point_is_its_number(void **unused)
 {
@@ -215,6 +279,13 @@ static void read_input(void *object, const struct block_shape *s, int what, int 
     }
 }
 
+static struct graph_moves read_moves(void *object, int what, int element)
+{
+    (void)object;
+    (void)element;
+    return moves_of_input(what);
+}
+
 /* Of most graphs all numbers are at least 0: those have loops of their own. */
 static void draw_boxes(struct few *f)
 {
@@ -241,6 +312,12 @@ static void assert_same_range(const struct graph *g, int node, struct graph_rang
                  a.none, a.minus_zero, b.lo, b.hi, b.none, b.minus_zero);
 }
 
+static void assert_same_moves(const struct graph *g, int node, struct graph_moves a, struct graph_moves b)
+{
+    if (a.up != b.up || a.down != b.down)
+        fail_msg("op %d moves by %x %x in a block, and by %x %x by itself", g->nodes[node].op, a.up, a.down, b.up, b.down);
+}
+
 static void boxes__have_the_ranges_of_each_by_itself(void **unused)
 {
     (void)unused;
@@ -254,13 +331,15 @@ static void boxes__have_the_ranges_of_each_by_itself(void **unused)
         struct boxes_code *c = boxes_code_new(&g, roots, 6, &(struct block_axes){.of_input = axis_of_input});
         for (int again = 0; again < 2; again++) {
             draw_boxes(&f);
-            boxes_run(c, &f.block, &(struct boxes_source){&f, read_input, NULL});
+            boxes_run(c, &f.block, &(struct boxes_source){&f, read_input, NULL, again ? read_moves : NULL, NULL});
             for (int box = 0; box < f.block.n; box++) {
                 double lo[INPUTS], hi[INPUTS];
                 for (int a = 0; a < INPUTS; a++) lo[a] = f.lo[a][f.block.at[a][box]], hi[a] = f.hi[a][f.block.at[a][box]];
                 ranges(&g, lo, hi, r);
                 for (int k = 0; k < 6; k++)
                     if (roots[k] >= 0) assert_same_range(&g, roots[k], boxes_range(c, roots[k], box), r[roots[k]]);
+                for (int k = 0; again && k < 6; k++)
+                    if (roots[k] >= 0) assert_same_moves(&g, roots[k], boxes_moves(c, roots[k], box), r[roots[k]].moves);
             }
         }
         boxes_code_free(c);
@@ -292,6 +371,7 @@ int main(void)
         cmocka_unit_test(graph__makes_the_same_node_once),      cmocka_unit_test(program__gives_what_a_walk_gives),
         cmocka_unit_test(range__holds_all_points_of_its_box),   cmocka_unit_test(range__of_a_point_is_its_number),
         cmocka_unit_test(range__of_a_comparison_is_what_it_is), cmocka_unit_test(boxes__have_the_ranges_of_each_by_itself),
+        cmocka_unit_test(range__moves_as_its_points_do),
     };
     return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
 }
