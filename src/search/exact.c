@@ -17,7 +17,7 @@ enum {
     SAMPLES = 65536,   /* of all root boxes together */
     LOCAL = 30000,     /* evaluations of local searches, all together */
     LOCAL_LEAST = 500, /* of each; where that is more, there are none */
-    ROUND = 64,        /* boxes searched at a time */
+    ROUND = 128,       /* boxes searched at a time */
     FEW = 256,         /* waiting boxes below which walks are short, so that they become more */
     WALK_FIRST = 16,   /* boxes looked at from each, while few wait */
     WALK = 128,        /* and later */

@@ -83,7 +83,7 @@ struct walker *walker_new(const struct walk_frame *f);
 void walker_free(struct walker *w);
 /* Search boxes until each is decided or so many boxes of it have been looked at, against its group's archive and what its own walk
  * meets. They are bounded together: what comes of each is the same whatever others go on beside it. */
-enum { WALKS_MAX = 32 };
+enum { WALKS_MAX = 64 };
 void walker_run(struct walker *w, struct box *const *b, size_t n, size_t boxes, struct walk_result *ret);
 /* How many boxes a walker should be given at a time. */
 size_t walker_width(const struct walker *w);
