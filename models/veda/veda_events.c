@@ -294,12 +294,22 @@ void veda_run_init(struct veda_run *r, const char *group)
     r->voting = dse_resource(r->sim, group, "voting engine");
 }
 
+/* An ideal DRAM reaches what the closed form has of it, refresh included (E38). */
+static const struct dse_dram *dram_of(struct dse_sim *sim, const struct dse_dram *memory, double stream)
+{
+    if (!dse_sim_ideal(sim, DSE_IDEAL_DRAM)) return memory;
+    struct dse_dram *ideal = dse_sim_alloc(sim, 1, sizeof *ideal);
+    *ideal = *memory;
+    ideal->dram_efficiency = 1 / (stream * dse_dram_peak(memory));
+    return ideal;
+}
+
 static bool init(struct program *g, struct dse_closed *closed, struct dse_sim *sim)
 {
     const struct dse_workload *w = dse_closed_workload(closed);
     const struct dse_events *events = dse_closed_events(closed);
-    const struct dse_dram *dram = dse_closed_memory(closed);
     dse_closed_run(dse_closed_at(closed, &veda_events, NULL), NULL, &g->closed);
+    const struct dse_dram *dram = dram_of(sim, dse_closed_memory(closed), g->closed.stream);
     if (!dse_program_init(&g->on, sim, events, dram, g->closed.stream_fifo_kib * DSE_KIB)) return false;
     g->layers = dse_layers_simulated(events, w->llm->layers);
     const struct dse_draw draw = dse_draw_of(sim, 0, g->layers); /* of experts, by the seed that the program has set */

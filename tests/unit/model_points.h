@@ -54,7 +54,7 @@ static inline size_t settings_split(char *text, char **list, size_t most)
 
 /* The papers' settings, in front of those of a test: where defaults.toml has what loses little (claims.toml, [accounting]). */
 #define LAD_AS_PUBLISHED "draws=profile intervals=5 "
-#define VEDA_AS_PUBLISHED "boundary=bulk eviction_ratio=0.5 quality_from=retention retention=codellama-13b-bulk "
+#define VEDA_AS_PUBLISHED "boundary=bulk eviction_ratio=0.5 quality_from=retention retention=codellama-13b-bulk t_rfc_ns=0 "
 
 /* A space of one point. */
 struct one {

@@ -136,7 +136,7 @@ static void levels__agree_on_llms_of_all_kinds(void **state)
         assert_between(a->settings, "traffic", event_metric(&b, "dram_mib"), closed_metric(&b, "dram_mib"), 0.002, 0.002);
         assert_between(a->settings, "energy", event_metric(&b, "energy_mj"), closed_metric(&b, "energy_mj"), 0.003, 0.01);
         run_events(&b, ALL_IDEAL);
-        assert_between(a->settings, "the ideal step", event_metric(&b, "latency_us"), step, 1e-4, 0.02);
+        assert_between(a->settings, "the ideal step", event_metric(&b, "latency_us"), step, 1e-3, 0.02); /* no latency (E38) */
     }
 }
 

@@ -21,6 +21,13 @@ static inline struct point point_with(const char *setting, ...)
 }
 #define DEFAULTS point_with(NULL)
 
+/* E38: of n streams, in microseconds. A step has four in each of 32 layers and the output head; each layer's attention is one. */
+static inline double starts_us(const struct point *p, int n)
+{
+    return n * equation(p, "start_us");
+}
+enum { LINEAR_STREAMS = 4 * 32 + 1, ATTENTIONS = 32, STREAMS = LINEAR_STREAMS + ATTENTIONS };
+
 static inline void assert_near(double a, double b, double relative)
 {
     if (fabs(a - b) <= relative * fmax(fabs(a), fabs(b))) return;
