@@ -86,6 +86,9 @@ struct dse_poured {
     double data_s;  /* of it, the consumer waited for the stream */
     double other_s; /* of it, for its other input, with data there */
     double pace_s;  /* seconds a byte in the steady state; 0 when all of the stream was simulated and its pace not known */
+    /* Of the time, what was not simulated; what its pace was measured over (0: it was known); and the pace's standard error over
+     * itself (dse_pace_error). */
+    double rest_s, measured_s, error;
 };
 /* The times, after the actor has been called. */
 struct dse_poured dse_pour_result(const struct dse_pour *p);

@@ -24,6 +24,7 @@ struct dse_program {
     /* Private. */
     const struct dse_phases *phases;
     size_t n, next;
+    bool again;
     uint32_t next_actor;
 };
 /* Seed the run and open its DRAM. *ret must not be moved while the run goes on. False when the DRAM cannot be simulated: the run
@@ -55,6 +56,8 @@ struct dse_phases {
     /* Take what was seen of it. Seconds until the next one begins, as an event of its own; or DSE_AT_ONCE. */
     double (*end)(void *object, size_t i);
 };
+/* Within end(): the phase goes on. It begins again after the pause that end() returns, in place of the next. */
+void dse_program_again(struct dse_program *p);
 /* Run all n > 0 phases in order. False when the run failed. */
 bool dse_program_run(struct dse_program *p, const struct dse_phases *phases, size_t n);
 

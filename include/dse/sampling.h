@@ -41,4 +41,11 @@ void dse_lengths_add(struct dse_lengths *l, int64_t from, int64_t to, int64_t wa
  * 0 rows any length may. */
 int64_t dse_longest(int64_t rows, int64_t heads);
 
+/* The pace of what goes on evenly: entry i of `n` > 1 says that `amount[i]` was done by `s[i]` seconds; both grow. Seconds for an
+ * amount of 1, over whole periods where there is one; period_s 0: over all. */
+double dse_pace(const double *s, const double *amount, size_t n, double period_s);
+/* How exact that is, from its own parts. The standard error of the amount in a second, over that: of the spread of whole periods.
+ * Infinite with fewer than two of them. */
+double dse_pace_error(const double *s, const double *amount, size_t n, double period_s);
+
 #endif

@@ -40,6 +40,9 @@ struct phase {
     const struct dse_length *length;
     struct veda_layer *linear;
     struct veda_heads *heads;
+    struct veda_sample sample; /* E40: repetitions, and the sums of what they gave */
+    struct veda_layer_result stream_sum;
+    struct veda_heads_result heads_sum;
 };
 
 struct program {
@@ -59,6 +62,8 @@ struct program {
     struct dse_paces paces; /* of weights of one row */
     struct dse_room regions[VEDA_REGIONS];
     double peaks[3];
+    double pace_error; /* E40: the largest of a measured pace, over the pace */
+    double variance;   /* of the seconds of a step */
 };
 
 static bool of_step(const struct dse_op *op)
@@ -125,6 +130,7 @@ static void begin_stream(struct program *g, struct phase *ph)
                                          .shape = &s->shape,
                                          .work_s = s->work_s,
                                          .pace_s = dse_pace_known(&g->paces, work_per_byte(s)),
+                                         .sample = ph->sample.times,
                                          .id = ph->layer,
                                          .actor = g->on.done};
     ph->linear = veda_layer_new(&g->run, &spec);
@@ -136,7 +142,9 @@ static void begin(void *object, size_t i)
     struct phase *ph = &g->phase[i];
     switch (ph->kind) {
     case STREAM: begin_stream(g, ph); break;
-    case ATTENTION: ph->heads = veda_plan_begin(ph->plan, ph->plan->run, ph->length, ph->layer, g->on.done); break;
+    case ATTENTION:
+        ph->heads = veda_plan_begin(ph->plan, ph->plan->run, ph->length, ph->layer, ph->sample.times, g->on.done);
+        break;
     case EXCHANGE:
         g->from = dse_sim_now(g->run.sim);
         dse_net_exchange(g->net, 0, &g->list.op[ph->op].exchange, g->on.done, 0);
@@ -144,34 +152,92 @@ static void begin(void *object, size_t i)
     }
 }
 
-static void end_of_stream(struct program *g, const struct phase *ph)
+/* E40: what `instances` such phases contribute to the error of a step, where each stands for the same. */
+static void add_error(struct program *g, double instances, double error_s)
+{
+    g->variance += pow(g->closed.passes * instances * error_s, 2);
+}
+
+/* E40: true when it is simulated once more. */
+static bool again(struct program *g, struct phase *ph, double time_s, double error_s)
+{
+    if (!veda_sample_more(&g->run, &ph->sample, time_s, error_s)) return false;
+    dse_program_again(&g->on);
+    return true;
+}
+
+static void add_layer(struct veda_layer_result *sum, const struct veda_layer_result *r, double share)
+{
+    sum->time_s += share * r->time_s;
+    sum->norm_s += share * r->norm_s;
+    sum->data_s += share * r->data_s;
+    sum->rest_s += share * r->rest_s;
+}
+
+static bool end_of_stream(struct program *g, struct phase *ph)
 {
     struct stream *s = ph->stream;
-    const struct veda_layer_result r = veda_layer_result(ph->linear);
+    const struct veda_layer_result one = veda_layer_result(ph->linear);
     const double share = 1 / (s->once ? 1 : (double)g->layers);
+    const bool more = again(g, ph, one.time_s, one.error_s);
+    if (more && ph->sample.n == 0) {
+        ph->stream_sum = (struct veda_layer_result){0};
+        return true;
+    }
+    add_layer(&ph->stream_sum, &one, 1);
+    if (more) return true;
+    struct veda_layer_result r = {.pace_s = one.pace_s};
+    add_layer(&r, &ph->stream_sum, 1. / ph->sample.n);
+    if (one.error_s > 0) g->pace_error = dse_max(g->pace_error, one.error_s / one.time_s);
+    add_error(g, share * s->shape.instances, hypot(veda_sample_error(&g->run, &ph->sample), g->pace_error * r.rest_s));
     s->seen.time_s += share * r.time_s;
     s->seen.norm_s += share * r.norm_s;
     s->seen.data_s += share * r.data_s;
     if (g->paces.n < DSE_PACES_MAX) dse_pace_see(&g->paces, work_per_byte(s), r.pace_s);
+    return false;
 }
 
-static void end_of_attention(struct program *g, const struct phase *ph)
+static void add_tally(struct veda_tally *sum, const struct veda_tally *what, double share)
 {
-    const struct veda_heads_result r = veda_heads_result(ph->heads);
+    for (int i = 0; i < VEDA_COUNTS; i++) sum->at[i] += share * what->at[i];
+}
+
+static bool end_of_attention(struct program *g, struct phase *ph)
+{
+    const struct veda_heads_result one = veda_heads_result(ph->heads);
+    double error_s, time_s = veda_plan_layer(ph->plan, ph->heads, &error_s);
+    const bool more = again(g, ph, time_s, error_s);
+    if (more && ph->sample.n == 0) {
+        ph->heads_sum = (struct veda_heads_result){0};
+        return true;
+    }
+    add_tally(&ph->heads_sum.unit, &one.unit, 1);
+    add_tally(&ph->heads_sum.ends, &one.ends, 1);
+    if (more) return true;
+    struct veda_heads_result r = one;
+    r.unit = r.ends = (struct veda_tally){0};
+    add_tally(&r.unit, &ph->heads_sum.unit, 1. / ph->sample.n);
+    add_tally(&r.ends, &ph->heads_sum.ends, 1. / ph->sample.n);
     veda_plan_end(ph->plan, ph->length, &r, (double)g->layers);
-    if (ph->plan->run == &g->apart) return;
+    if (ph->plan->run == &g->apart) return false;
+    add_error(g, ph->length->weight / (double)g->layers * ph->plan->kind.layers, veda_sample_error(&g->run, &ph->sample));
     g->peaks[0] = dse_max(g->peaks[0], r.score_peak);
     g->peaks[1] = dse_max(g->peaks[1], r.norm_peak);
     g->peaks[2] = dse_max(g->peaks[2], r.vote_peak);
+    return false;
 }
 
 static double end(void *object, size_t i)
 {
     struct program *g = object;
-    const struct phase *ph = &g->phase[i];
+    struct phase *ph = &g->phase[i];
     switch (ph->kind) {
-    case STREAM: end_of_stream(g, ph); break;
-    case ATTENTION: end_of_attention(g, ph); break;
+    case STREAM:
+        if (end_of_stream(g, ph)) return veda_sample_pause(&g->run, &ph->sample);
+        break;
+    case ATTENTION:
+        if (end_of_attention(g, ph)) return veda_sample_pause(&g->run, &ph->sample);
+        break;
     case EXCHANGE:
         g->exchange_s[ph->op] +=
             dse_s_of_ps(dse_sim_now(g->run.sim) - g->from) / (of_step(&g->list.op[ph->op]) ? 1 : (double)g->layers);
@@ -185,12 +251,14 @@ static double end(void *object, size_t i)
 static void add_lengths(struct program *g, struct veda_plan *plan, size_t from, size_t to, int64_t layer)
 {
     for (size_t i = from; i < to; i++)
-        g->phase[g->n++] = (struct phase){.kind = ATTENTION, .layer = layer, .plan = plan, .length = &plan->lengths.at[i]};
+        g->phase[g->n++] =
+            (struct phase){.kind = ATTENTION, .layer = layer, .plan = plan, .length = &plan->lengths.at[i], .sample = {.times = 1}};
 }
 
 static void add_stream(struct program *g, struct stream *s, int64_t layer)
 {
-    if (s->shape.weight_bytes >= 1) g->phase[g->n++] = (struct phase){.kind = STREAM, .layer = layer, .stream = s};
+    if (s->shape.weight_bytes >= 1)
+        g->phase[g->n++] = (struct phase){.kind = STREAM, .layer = layer, .stream = s, .sample = {.times = 1}};
 }
 
 /* The operators of a layer, or with `once` those of the step, in their order. */
@@ -391,6 +459,7 @@ static void see(struct program *g)
         if (op->kind == DSE_OP_COLLECTIVE) g->seen.op.time_s[i] = (double)op->repeat * g->exchange_s[i];
     }
     for (int i = 0; i < g->list.n_attentions; i++) see_attention(g, i);
+    g->seen.sampled_s = sqrt(g->variance);
 }
 
 static void note(const struct program *g)

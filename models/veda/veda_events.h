@@ -67,14 +67,16 @@ struct veda_layer_spec {
     const struct veda_linear_shape *shape;
     double work_s;             /* the array's, for all rows of one instance */
     double pace_s;             /* known seconds a byte of weights, for one row; 0: none yet */
+    double sample;             /* E40: times what is simulated at least */
     int64_t id;                /* for the timeline: the layer */
     uint32_t actor, actor_arg; /* called when the last result is there */
 };
 /* Of one instance. */
 struct veda_layer_result {
-    double time_s, norm_s; /* norm_s of it, the array waited for a norm and nothing else */
-    double data_s;         /* of it, the array waited for the DRAM */
-    double pace_s;         /* seconds a byte of weights, one row; 0: not measured */
+    double time_s, norm_s;  /* norm_s of it, the array waited for a norm and nothing else */
+    double data_s;          /* of it, the array waited for the DRAM */
+    double pace_s;          /* seconds a byte of weights, one row; 0: not measured */
+    double rest_s, error_s; /* E40: of it, not simulated, at a known pace; and the standard error of what was measured */
 };
 /* The spec is copied. */
 struct veda_layer *veda_layer_new(const struct veda_run *run, const struct veda_layer_spec *spec);
@@ -131,9 +133,12 @@ struct veda_heads_spec {
 struct veda_heads_result {
     struct veda_tally unit, ends;            /* of a unit in the steady state; a layer is units * unit + ends */
     double score_peak, norm_peak, vote_peak; /* most that the FIFOs held: scores, weights, scores */
+    double time_s, rest_error_s;             /* of what was simulated; the standard error of a unit that was not */
 };
 struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_heads_spec *spec);
 struct veda_heads_result veda_heads_result(const struct veda_heads *h);
+/* Units that are simulated. */
+int64_t veda_heads_units(const struct veda_heads *h);
 
 /* ---- attention of a step: veda_plan.c ------------------------------------------------------------------------------------ */
 
@@ -150,14 +155,38 @@ struct veda_plan {
 /* The kind at `place` of the list; `whole`: as if nothing were evicted. *ret must be zero. `unit` is that of the kind alone. */
 void veda_plan_init(struct veda_plan *ret, const struct veda_run *run, const struct dse_oplist *list, int place, bool whole,
                     const struct dse_eviction *policy, struct dse_closed_at *unit);
-/* Simulate one of its lengths in a layer; what was seen is of one of `layers` that are simulated. */
+/* Simulate one of its lengths in a layer, with so many `times` the units that there are at least. */
 struct veda_heads *veda_plan_begin(const struct veda_plan *plan, const struct veda_run *run, const struct dse_length *length,
-                                   int64_t layer, uint32_t actor);
+                                   int64_t layer, double times, uint32_t actor);
+/* What was seen is of one of `layers` that are simulated. */
 void veda_plan_end(struct veda_plan *plan, const struct dse_length *length, const struct veda_heads_result *r, double layers);
+/* Seconds of a layer at one of its lengths, and their standard error by extrapolation. */
+double veda_plan_layer(const struct veda_plan *plan, const struct veda_heads *heads, double *ret_error_s);
 /* Times, bytes and waits of all layers. */
 void veda_plan_seen(const struct veda_plan *plan, struct veda_seen_gives *ret);
 /* Their time alone. */
 double veda_plan_seconds(const struct veda_plan *plan);
+
+/* ---- how much is simulated: veda_samples.c ----------------------------------------------------------------------------------- */
+
+/* Seconds for which a refresh holds a stream up; 0: there is none. */
+double veda_refresh_s(const struct veda_run *run);
+/* E40: the standard error of seconds that go on at the pace of what took `measured_s`, by the spread of its parts (dse_pace_error):
+ * refresh comes so regularly that no more than the place of the first and the last is open. */
+double veda_rest_error(const struct veda_run *run, double rest_s, double measured_s, double error);
+
+/* A phase that is simulated again and again, until what it takes in the mean is known. */
+struct veda_sample {
+    int n;                                  /* repetitions */
+    double times;                           /* of its sample: 1 at first */
+    double sum_s, least_s, most_s, error_s; /* what they took; standard error of what the last one extrapolated */
+};
+/* A repetition took time_s, which has a standard error. Is another needed? Where n is 0 then, the sample is longer from now on. */
+bool veda_sample_more(const struct veda_run *run, struct veda_sample *s, double time_s, double error_s);
+/* Seconds until the next begins. */
+double veda_sample_pause(const struct veda_run *run, const struct veda_sample *s);
+/* The standard error of their mean. */
+double veda_sample_error(const struct veda_run *run, const struct veda_sample *s);
 
 /* ---- the element-serial units: veda_serial.c ----------------------------------------------------------------------------- */
 

@@ -95,9 +95,16 @@ static void end_of_scores(struct veda_heads *h)
     if (h->spilled > 0) veda_move(h->run, h->vectors_at, h->spilled, true, "scores", h->moved_actor, GONE);
 }
 
+static double cycles_of(const struct veda_tally *t)
+{
+    return t->at[VEDA_SCORES_S] + t->at[VEDA_SOFTMAX_S] + t->at[VEDA_VALUES_S] + t->at[VEDA_DRAIN_S];
+}
+
 /* E25. */
 static void snapshot(struct veda_heads *h)
 {
+    h->end[h->unit] = cycles_of(&h->total) / (h->clock_ghz * DSE_GIGA);
+    h->ended[h->unit] = (double)h->unit;
     if (h->unit == STEADY_FROM) h->from = h->total;
     if (h->unit == h->units - 2) h->to = h->total;
 }
@@ -328,6 +335,14 @@ static void set_softmax(struct veda_heads *h)
     h->stage = r->softmax_passes * (double)u->elements / (double)dse_min_i64(u->exps, u->divs) + latency;
 }
 
+/* E25: votes that a layer leaves behind are few beside all; so a sample of its units has no more than its share of the FIFO, but
+ * room for the scores of two units. */
+static int64_t sampled_fifo(const struct veda_heads *h, double entries)
+{
+    const double share = (double)h->units / veda_units(h->run, h->of), two = 2. * (double)h->sfu.elements;
+    return (int64_t)dse_min(entries, dse_max(share * entries, two));
+}
+
 /* E22. */
 static void set_votes(struct veda_heads *h)
 {
@@ -340,7 +355,7 @@ static void set_votes(struct veda_heads *h)
     u->lanes = (int64_t)r->vote_lanes;
     u->elements = h->sfu.elements;
     u->latency = 2 * r->sfu_div_cycles;
-    u->capacity = bounded(h, (int64_t)r->vote_fifo * h->group, 0);
+    u->capacity = bounded(h, sampled_fifo(h, r->vote_fifo * (double)h->group), 0);
     u->ready = dse_sim_alloc(h->run->sim, (size_t)h->units, sizeof *u->ready);
     for (int64_t i = 0; i < h->units; i++) u->ready[i] = (double)INFINITY;
     u->loaded = k->prefill ? h->units : 0;
@@ -370,6 +385,8 @@ struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_
     h->length = spec->length;
     h->group = veda_group_shares(run, h->of) ? (int64_t)h->of->shared : 1;
     h->serial = run->closed->serial != 0;
+    h->end = dse_sim_alloc(run->sim, (size_t)h->units, sizeof *h->end);
+    h->ended = dse_sim_alloc(run->sim, (size_t)h->units, sizeof *h->ended);
     h->overlapped = run->closed->overlapped != 0;
     set_array(h);
     veda_rows_init(h);
@@ -383,6 +400,16 @@ struct veda_heads *veda_heads_new(const struct veda_run *run, const struct veda_
     veda_rows_start(h);
     arm(h, 0);
     return h;
+}
+
+/* E40: of a unit, by the spread of those between the first and the last. */
+static double rest_error_s(const struct veda_heads *h, double unit_s)
+{
+    const int64_t first = STEADY_FROM, last = h->units - 2;
+    if (last <= first) return unit_s;
+    const double period_s = h->run->dram->timing.t_refi_ns / DSE_GIGA, span_s = h->end[last] - h->end[first],
+                 error = dse_pace_error(h->end + first, h->ended + first, (size_t)(last - first + 1), period_s);
+    return veda_rest_error(h->run, unit_s, span_s, error);
 }
 
 /* E25. */
@@ -399,7 +426,14 @@ struct veda_heads_result veda_heads_result(const struct veda_heads *h)
         r.unit.at[i] = unit * scale;
         r.ends.at[i] = (all - units * unit) * scale;
     }
+    r.time_s = cycles_of(&h->total) * cycle_s;
+    r.rest_error_s = rest_error_s(h, cycles_of(&r.unit));
     r.unit.at[VEDA_VOTE_BYTES] = 2 * h->vote_bytes_unit;
     r.ends.at[VEDA_VOTE_BYTES] = h->vote_bytes_layer * (h->of->prefill ? 1 : 2);
     return r;
+}
+
+int64_t veda_heads_units(const struct veda_heads *h)
+{
+    return h->units;
 }

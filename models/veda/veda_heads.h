@@ -54,6 +54,7 @@ struct veda_heads {
     double wait_since;
     bool done;
     struct veda_tally total, from, to; /* times are cycles here */
+    double *end, *ended;               /* of units: cycles by then; their numbers */
 };
 
 /* E23: which of the two products of which unit is the p-th. */

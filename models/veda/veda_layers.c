@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { PASSES_MIN = 8, TILES_MIN = 3 }; /* simulated at least */
+enum { PASSES_MIN = 8, TILES_MIN = 3, PERIODS_MIN = 4 }; /* simulated at least; E40: of refresh */
 
 /* E18: weights of several rows. Of each tile the first pass takes the weights as they come, the last gives their place back; what
  * is between needs the inputs of its row, which come through the DRAM or are on chip. */
@@ -22,8 +22,9 @@ struct tiles {
     double free_s, data_s; /* when the array is through with what it has taken; it waited for weights or inputs */
     double held_s;         /* when the first weights were there and the norm was not; 0: not so */
     bool starved;
-    double middle_from_s, middle_s; /* when half of the middle passes were over; a middle pass in the steady state */
-    double first_end_s, last_end_s; /* ends of the tiles between which the steady state is measured */
+    double middle_from_s, middle_s, middle_span_s; /* when half of the middle passes were over; a middle pass in the steady state,
+                                                      and the passes that it was measured over */
+    double *end_s, *ended;                         /* ends of tiles; their numbers */
 };
 
 struct veda_layer {
@@ -121,11 +122,22 @@ static void poured(struct dse_sim *sim, void *object, uint32_t arg)
     finish(l);
 }
 
+/* E40: of a stream, so much as spans several refreshes. 0 is all. */
+static uint64_t steady_bytes(const struct veda_layer *l, uint64_t sample)
+{
+    const struct dse_dram *d = l->run->dram;
+    const double rate = dse_min(dse_dram_peak(d), l->shape.weight_bytes / dse_max(l->spec.work_s, 1e-30));
+    if (sample == 0) return 0;
+    const double bytes = l->spec.sample * dse_max((double)sample, PERIODS_MIN * d->timing.t_refi_ns / DSE_GIGA * rate);
+    return (uint64_t)dse_min(bytes, dse_ceil(l->shape.weight_bytes)); /* all of it: no more */
+}
+
 /* E17. */
 static void pour(struct veda_layer *l)
 {
     const bool serial = l->shape.norm && l->run->closed->serial != 0;
     struct dse_pour_spec spec = dse_program_pour(l->run->program, l->run->sampling, l->shape.weight_bytes, l->spec.pace_s);
+    if (!(l->spec.pace_s > 0)) spec.sample_bytes = steady_bytes(l, spec.sample_bytes);
     spec.work_s = l->spec.work_s;
     spec.hold_s = l->hold_s;
     spec.gate_s = serial && l->shape.single_pass ? l->norm_s : 0;
@@ -205,8 +217,8 @@ static void end_of_tile(struct veda_layer *l)
     double share = (double)t->passes / t->tiles_all;
     write_out(l, share * l->shape.write_bytes, "activations");
     write_out(l, share / t->passes_all * l->shape.new_bytes, "new keys and values");
-    if (t->tile == (t->tiles > TILES_MIN - 1 ? 1 : 0)) t->first_end_s = t->free_s;
-    t->last_end_s = t->free_s;
+    t->end_s[t->tile] = t->free_s;
+    t->ended[t->tile] = (double)t->tile;
     t->pass = 0;
     t->tile++;
     dse_feed_next(t->weights);
@@ -221,8 +233,10 @@ static void end_of_pass(struct veda_layer *l)
     t->pass = before > 0 && !t->inputs && before < t->passes - 1 ? t->passes - 1 : before + 1;
     if (t->inputs) dse_feed_next(t->inputs);
     if (before == middle) t->middle_from_s = t->free_s;
-    if (t->pass == t->passes - 1 && t->inputs && before > middle)
-        t->middle_s = (t->free_s - t->middle_from_s) / (double)(before - middle);
+    if (t->pass == t->passes - 1 && t->inputs && before > middle) {
+        t->middle_span_s = t->free_s - t->middle_from_s;
+        t->middle_s = t->middle_span_s / (double)(before - middle);
+    }
     if (t->pass == t->passes) end_of_tile(l);
 }
 
@@ -253,13 +267,19 @@ static void set_sample(struct veda_layer *l)
     t->pass_s = l->spec.work_s / (t->tiles_all * t->passes_all);
     t->tile_bytes = (uint64_t)dse_ceil(l->shape.weight_bytes / t->tiles_all);
     t->input_bytes = (uint64_t)l->shape.read_bytes;
-    double bandwidth = dse_dram_peak(l->run->dram), fill_s = (double)l->run->program->window_bytes / bandwidth;
-    double passes = 2 * (PASSES_MIN + dse_ceil(fill_s / dse_max(t->pass_s, l->shape.read_bytes / bandwidth)));
+    const double bandwidth = dse_dram_peak(l->run->dram), fill_s = (double)l->run->program->window_bytes / bandwidth,
+                 steady_s = PERIODS_MIN * l->run->dram->timing.t_refi_ns / DSE_GIGA * l->spec.sample,
+                 pass_s = dse_max(t->pass_s, l->shape.read_bytes / bandwidth);
+    double passes = 2 * dse_max(PASSES_MIN + dse_ceil(fill_s / pass_s), dse_ceil(steady_s / pass_s));
     t->passes = (int64_t)(t->input_bytes > 0 ? dse_min(passes, t->passes_all) : t->passes_all);
-    double sample = l->run->sampling->stream_mib * DSE_MIB, each = (double)t->tile_bytes + (double)t->passes * l->shape.read_bytes;
+    const double sample = l->run->sampling->stream_mib * DSE_MIB * l->spec.sample,
+                 each = (double)t->tile_bytes + (double)t->passes * l->shape.read_bytes,
+                 steady = dse_ceil(steady_s / dse_max((double)t->passes * t->pass_s, each / bandwidth)) + 2;
     t->tiles = (int64_t)t->tiles_all;
-    if (sample > 0) t->tiles = (int64_t)dse_clamp(dse_floor(sample / each), TILES_MIN, t->tiles_all);
+    if (sample > 0) t->tiles = (int64_t)dse_clamp(dse_max(dse_floor(sample / each), steady), TILES_MIN, t->tiles_all);
     t->middle_s = t->pass_s;
+    t->end_s = dse_sim_alloc(l->run->sim, (size_t)t->tiles, sizeof *t->end_s);
+    t->ended = dse_sim_alloc(l->run->sim, (size_t)t->tiles, sizeof *t->ended);
 }
 
 static void tile_by_tile(struct veda_layer *l)
@@ -290,11 +310,17 @@ static void tile_by_tile(struct veda_layer *l)
 static struct veda_layer_result tiled_result(const struct veda_layer *l)
 {
     const struct tiles *t = &l->t;
-    struct veda_layer_result r = {.time_s = t->last_end_s};
-    double passes = t->passes_all - (double)t->passes, tiles = t->tiles_all - (double)t->tiles;
-    double between = (double)t->tiles - (t->tiles > TILES_MIN - 1 ? 2 : 1);
-    double tile_s = between > 0 ? (t->last_end_s - t->first_end_s) / between : t->last_end_s;
-    r.time_s += t->tiles_all * passes * t->middle_s + tiles * tile_s;
+    const int64_t last = t->tiles - 1, first = t->tiles > TILES_MIN - 1 ? 1 : 0;
+    struct veda_layer_result r = {.time_s = t->end_s[last]};
+    double passes = t->passes_all - (double)t->passes, tiles = t->tiles_all - (double)t->tiles, tile_s = t->end_s[last];
+    const double period_s = l->run->dram->timing.t_refi_ns / DSE_GIGA, middle_s = t->tiles_all * passes * t->middle_s;
+    if (last > first) tile_s = dse_pace(t->end_s + first, t->ended + first, (size_t)(last - first + 1), period_s);
+    r.time_s += middle_s + tiles * tile_s;
+    if (tiles > 0)
+        r.error_s = veda_rest_error(l->run, tiles * tile_s, t->end_s[last] - t->end_s[first],
+                                    dse_pace_error(t->end_s + first, t->ended + first, (size_t)(last - first + 1), period_s));
+    if (passes > 0 && t->middle_span_s > 0)
+        r.error_s += veda_rest_error(l->run, middle_s, t->middle_span_s * (double)t->tiles, (double)INFINITY);
     if (t->held_s > 0) r.norm_s = l->hold_s - t->held_s;
     r.data_s = (t->data_s - r.norm_s) * t->tiles_all / (double)t->tiles + t->tiles_all * passes * (t->middle_s - t->pass_s);
     double whole_s = l->hold_s + (l->run->closed->serial == 0 ? 0 : l->norm_s); /* the norms of all rows, one after the other */
@@ -334,6 +360,8 @@ struct veda_layer_result veda_layer_result(const struct veda_layer *l)
     if (l->pour) {
         struct dse_poured d = dse_pour_result(l->pour);
         r = (struct veda_layer_result){.time_s = d.time_s, .norm_s = d.other_s, .data_s = d.data_s, .pace_s = d.pace_s};
+        if (l->spec.pace_s > 0) r.rest_s = d.rest_s;
+        if (d.measured_s > 0) r.error_s = veda_rest_error(l->run, d.rest_s, d.measured_s, d.error);
     } else {
         r = tiled_result(l);
     }

@@ -140,10 +140,12 @@ static void closed_mean(const struct veda_plan *plan, struct veda_tally *ret)
 
 /* E25. */
 struct veda_heads *veda_plan_begin(const struct veda_plan *plan, const struct veda_run *run, const struct dse_length *length,
-                                   int64_t layer, uint32_t actor)
+                                   int64_t layer, double times, uint32_t actor)
 {
+    const double all = veda_units(run, &plan->kind);
     struct veda_heads_spec spec = {.kind = &plan->kind, .length = length->positions, .layer = layer, .actor = actor};
-    spec.simulated = dse_lengths_heads(&plan->lengths, &plan->sampling, spec.length, 1, UNITS_MIN, veda_units(run, &plan->kind));
+    const int64_t least = dse_lengths_heads(&plan->lengths, &plan->sampling, spec.length, 1, UNITS_MIN, all);
+    spec.simulated = (int64_t)dse_min(times * (double)least, all);
     return veda_heads_new(run, &spec);
 }
 
@@ -156,6 +158,16 @@ void veda_plan_end(struct veda_plan *plan, const struct dse_length *length, cons
     add_tally(&plan->sum, &r->unit, share);
     add_tally(&plan->sum, &closed, -share);
     add_tally(&plan->ends, &r->ends, share);
+}
+
+double veda_plan_layer(const struct veda_plan *plan, const struct veda_heads *heads, double *ret_error_s)
+{
+    const struct veda_heads_result r = veda_heads_result(heads);
+    const double rest = veda_units(plan->run, &plan->kind) - (double)veda_heads_units(heads);
+    double unit_s = 0;
+    for (int i = VEDA_SCORES_S; i <= VEDA_DRAIN_S; i++) unit_s += r.unit.at[i];
+    *ret_error_s = rest * r.rest_error_s;
+    return r.time_s + rest * unit_s;
 }
 
 double veda_dram_s(const struct veda_run *run, double time_s, double data_s, double bytes)

@@ -134,7 +134,7 @@ double veda_softmax_next(const struct veda_softmax_unit *u, double now)
 bool veda_vote_room(const struct veda_vote_unit *u, int64_t unit, int64_t n, double now)
 {
     if (!u->counts) return true;
-    if (u->port_free > now) return false;
+    if (u->port_free >= now + 1) return false; /* it has lanes left in this cycle */
     if (!u->drains) return unit < u->loaded;
     return u->taken == u->drained || u->taken - u->drained + n <= u->capacity;
 }
@@ -142,7 +142,7 @@ bool veda_vote_room(const struct veda_vote_unit *u, int64_t unit, int64_t n, dou
 void veda_vote_take(struct veda_vote_unit *u, int64_t n, double start)
 {
     if (!u->counts) return;
-    u->port_free = start + (double)n / (double)u->lanes;
+    u->port_free = fmax(u->port_free, start) + (double)n / (double)u->lanes;
     u->taken += n;
     if (u->drains && u->taken - u->drained > u->peak) u->peak = u->taken - u->drained;
 }
@@ -164,7 +164,7 @@ void veda_vote_tick(struct veda_vote_unit *u, double now)
 
 double veda_vote_next(const struct veda_vote_unit *u, double now)
 {
-    double next = u->counts && u->port_free > now ? u->port_free : (double)INFINITY;
+    double next = u->counts && u->port_free > now ? fmax(now + 1, floor(u->port_free)) : (double)INFINITY;
     if (!may_drain(u)) return next;
     return fmin(next, fmax(fmax(u->ready[u->drained / u->elements], u->port_free), now + 1));
 }

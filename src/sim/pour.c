@@ -6,14 +6,14 @@
  * their own; in the long run the slower one's is that of both.
  */
 #include <dse/feed.h>
+#include <dse/sampling.h>
 
 #include <math.h>
 
 /* Bytes by time since the start, in order of time. */
 struct progress {
     uint64_t n;
-    double *s;
-    uint64_t *bytes;
+    double *s, *bytes;
 };
 
 struct dse_pour {
@@ -45,9 +45,9 @@ static bool one_stream(void *object, uint64_t index, struct dse_feed_stream *ret
 
 static void mark(struct progress *g, double s, uint64_t bytes)
 {
-    if (g->n > 0 && g->bytes[g->n - 1] == bytes) return;
+    if (g->n > 0 && g->bytes[g->n - 1] == (double)bytes) return;
     g->s[g->n] = s;
-    g->bytes[g->n++] = bytes;
+    g->bytes[g->n++] = (double)bytes;
 }
 
 enum { TAKE, DONE };
@@ -121,30 +121,20 @@ struct dse_pour *dse_pour_new(struct dse_sim *sim, const struct dse_pour_spec *s
     return p;
 }
 
-/* Bytes by a time after the first and not after the last entry, between two by a straight line. */
-static double bytes_at(const struct progress *g, double s)
+/* The first entry after the first quarter. */
+static uint64_t first_of(const struct progress *g)
 {
-    uint64_t low = 0, high = g->n - 1;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (g->s[middle] <= s)
-            low = middle;
-        else
-            high = middle;
-    }
-    double span = g->s[high] - g->s[low], bytes = (double)(g->bytes[high] - g->bytes[low]);
-    return (double)g->bytes[low] + (span > 0 ? bytes * (s - g->s[low]) / span : 0);
+    uint64_t first = 0;
+    while (first < g->n && 4 * g->bytes[first] < g->bytes[g->n - 1]) first++;
+    return first;
 }
 
 /* Seconds a byte after the first quarter; 0: too few entries to tell. */
 static double pace_of(const struct progress *g, double period)
 {
-    uint64_t first = 0;
-    while (first < g->n && 4 * g->bytes[first] < g->bytes[g->n - 1]) first++;
+    const uint64_t first = first_of(g);
     if (first + 1 >= g->n) return 0;
-    double from = g->s[first], span = g->s[g->n - 1] - from;
-    if (period > 0 && span > period) span = period * floor(span / period);
-    return span / (bytes_at(g, from + span) - bytes_at(g, from));
+    return dse_pace(g->s + first, g->bytes + first, g->n - first, period);
 }
 
 static double pace(const struct dse_pour *p)
@@ -158,10 +148,17 @@ struct dse_poured dse_pour_result(const struct dse_pour *p)
     struct dse_poured r = {.time_s = p->free_s, .data_s = p->data_s, .other_s = p->other_s};
     r.pace_s = p->spec.pace_s;
     if (p->sample == p->spec.bytes) return r;
-    if (!(r.pace_s > 0)) r.pace_s = pace(p);
-    double rest = (double)(p->spec.bytes - p->sample), rest_s = rest * r.pace_s;
-    r.time_s += rest_s;
+    if (!(r.pace_s > 0)) {
+        const struct progress *g = &p->done;
+        const uint64_t first = first_of(g);
+        r.pace_s = pace(p);
+        r.measured_s = g->s[g->n - 1] - g->s[first];
+        r.error = dse_pace_error(g->s + first, g->bytes + first, g->n - first, p->spec.period_s);
+    }
+    double rest = (double)(p->spec.bytes - p->sample);
+    r.rest_s = rest * r.pace_s;
+    r.time_s += r.rest_s;
     double work_s = p->spec.work_s * rest / (double)p->spec.bytes;
-    r.data_s += fmax(0, rest_s - work_s);
+    r.data_s += fmax(0, r.rest_s - work_s);
     return r;
 }

@@ -34,7 +34,9 @@ static void next_phase(struct dse_sim *sim, void *object, uint32_t arg)
 static void phase_done(struct dse_sim *sim, void *object, uint32_t arg)
 {
     struct dse_program *p = object;
-    double pause_s = p->phases->end(p->phases->object, p->next++);
+    p->again = false;
+    double pause_s = p->phases->end(p->phases->object, p->next);
+    if (!p->again) p->next++;
     (void)arg;
     if (p->next == p->n) return;
     if (pause_s < 0)
@@ -85,6 +87,11 @@ uint64_t dse_room_for(const struct dse_program *p, struct dse_room *room, uint64
 {
     if (bytes > room->bytes) *room = (struct dse_room){.address = dse_dram_reserve(p->port, bytes, align), .bytes = bytes};
     return room->address;
+}
+
+void dse_program_again(struct dse_program *p)
+{
+    p->again = true;
 }
 
 bool dse_program_run(struct dse_program *p, const struct dse_phases *phases, size_t n)

@@ -2,6 +2,8 @@
 #include <dse/sampling.h>
 
 #include <gsl/gsl_integration.h>
+#include <gsl/gsl_interp.h>
+#include <math.h>
 
 const struct dse_param dse_sampling_params[] = {
     DSE_PARAM_I64(struct dse_sampling, positions_simulated, 1, DSE_POSITIONS_MAX,
@@ -103,4 +105,36 @@ int64_t dse_longest(int64_t rows, int64_t heads)
     const int64_t each = rows / (2 * heads), least = (int64_t)SHORT * SHORTER;
     if (rows == 0) return INT64_MAX;
     return each > least ? each : least;
+}
+
+/* ---- paces --------------------------------------------------------------------------------------------------------------- */
+
+/* Between two entries along a straight line. */
+static double amount_at(const double *s, const double *amount, size_t n, double when)
+{
+    const size_t i = gsl_interp_bsearch(s, when, 0, n - 1);
+    const double span = s[i + 1] - s[i];
+    return amount[i] + (span > 0 ? (amount[i + 1] - amount[i]) * fmin(1, (when - s[i]) / span) : 0);
+}
+
+double dse_pace(const double *s, const double *amount, size_t n, double period_s)
+{
+    double span = s[n - 1] - s[0];
+    if (period_s > 0 && span > period_s) span = period_s * floor(span / period_s);
+    return span / (amount_at(s, amount, n, s[0] + span) - amount[0]);
+}
+
+double dse_pace_error(const double *s, const double *amount, size_t n, double period_s)
+{
+    const double parts = n > 1 && period_s > 0 ? floor((s[n - 1] - s[0]) / period_s) : 0;
+    if (parts < 2) return (double)INFINITY;
+    double sum = 0, squares = 0, before = amount[0];
+    for (int64_t k = 1; k <= (int64_t)parts; k++) {
+        const double by = amount_at(s, amount, n, s[0] + (double)k * period_s), part = by - before;
+        sum += part;
+        squares += part * part;
+        before = by;
+    }
+    const double mean = sum / parts, variance = fmax(0, squares / parts - mean * mean) * parts / (parts - 1);
+    return sqrt(variance / parts) / mean;
 }

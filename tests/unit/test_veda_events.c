@@ -397,6 +397,35 @@ static void holes__cost_rows(void **state)
 
 /* ---- what is simulated --------------------------------------------------------------------------------------------------- */
 
+/* E40: samples of any length give the same step within the error that each says it has, and 1 % for the banks that streams meet in. */
+static void precision__says_how_far_samples_are_apart(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {
+        "memory=hbm3-h100-80gb pe_copies=128 sfu_exp=64 sfu_div=64 eviction=none context=2000 batch=4 buffer_kib=2048",
+        "memory=hbm3-h100-80gb pe_copies=64 sfu_exp=32 sfu_div=32 eviction=none context=300",
+        "memory=lpddr5x-8533-16ch pe_copies=4 llm=llama3.2-1b eviction=none context=100",
+        "gather=rows eviction=h2o context=1500",
+    };
+    static const char *const samples[] = {"precision=0.002", "precision=0.01", "precision=0.05",
+                                          "stream_mib=1 rows_simulated=3000"};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+        double exact = 0, exact_error = 0;
+        for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+            char settings[300];
+            snprintf(settings, sizeof settings, "%s t_rfc_ns=300 %s", machines[m], samples[i]);
+            at(settings, 0);
+            const double step = event_metric(&b, "latency_us"), error = event_metric(&b, "sample_error");
+            if (i == 0) exact = step, exact_error = error;
+            if (fabs(step - exact) > exact * (0.01 + 3 * hypot(error, exact_error)))
+                fail_msg("%s: %.6g us with an error of %.2g, not %.6g", settings, step, error, exact);
+            assert_true(error < (i < 2 ? 0.012 : 0.06));
+        }
+    }
+    at("eviction=none t_rfc_ns=300 stream_mib=0 rows_simulated=0 layers_simulated=0", DSE_IDEAL_REFRESH);
+    assert_true(event_metric(&b, "sample_error") == 0);
+}
+
 /* A longer FIFO is never slower at either level, but for what the sample leaves open. */
 static void fifos__that_are_longer_are_never_slower(void **state)
 {
@@ -574,6 +603,7 @@ int main(void)
         cmocka_unit_test(stream_fifo__longer_is_never_slower),
         cmocka_unit_test(refresh__costs_between_nothing_and_what_it_closes),
         cmocka_unit_test(holes__cost_rows),
+        cmocka_unit_test(precision__says_how_far_samples_are_apart),
         cmocka_unit_test(fifos__that_are_longer_are_never_slower),
         cmocka_unit_test(sampling__the_part_stands_for_the_whole),
         cmocka_unit_test(sampling__three_positions_stand_for_a_generation),
