@@ -188,7 +188,7 @@ static void tally_all(const struct veda_plan *plan, struct veda_tally *ret)
     /* E26: a wait that falls with the length may come out below 0 on the straight line to lengths that are not simulated. */
     for (int i = 0; i < VEDA_COUNTS; i++) ret->at[i] = dse_max(0, units * mean.at[i] + k->layers * plan->ends.at[i]);
     ret->at[VEDA_SCORES_S] = dse_max(ret->at[VEDA_SCORES_S], ret->at[VEDA_SCORES_BYTES] / peak);
-    ret->at[VEDA_VALUES_S] = dse_max(ret->at[VEDA_VALUES_S], ret->at[VEDA_VALUES_BYTES] / peak);
+    ret->at[VEDA_VALUES_S] = dse_max(ret->at[VEDA_VALUES_S], (ret->at[VEDA_VALUES_BYTES] + ret->at[VEDA_VOTE_BYTES]) / peak);
 }
 
 double veda_plan_seconds(const struct veda_plan *plan)

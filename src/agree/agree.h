@@ -29,9 +29,11 @@ struct agree_point {
     char *command;                /* of dse eval, at event level; NULL with them */
     char *failure;                /* why the event level failed, or NULL */
     double metric[AGREE_METRICS]; /* of agree_metric_names */
-    double cause[AGREE_CAUSES];   /* of latency_us: what goes with each */
-    double left;                  /* of latency_us: with all causes taken away */
-    uint64_t tried;               /* points that were drawn for it */
+    double cause[AGREE_METRICS][AGREE_CAUSES]; /* of the metric: what goes with each */
+    double left[AGREE_METRICS];                /* with all causes taken away */
+    char **assignments;                        /* "NAME=VALUE" that make the point, the caller's first */
+    size_t n_assignments;
+    uint64_t tried; /* points that were drawn for it */
 };
 
 struct agree_options {
@@ -40,8 +42,13 @@ struct agree_options {
     size_t n_assignments;
     const char *const *catalogs; /* files as in --catalog, for the commands */
     size_t n_catalogs;
-    int threads;                                              /* 0: as many as there are cores */
-    const volatile sig_atomic_t *stop;                        /* or NULL */
+    /* Draw points of the spaces of these sweeps, feasible there; those that do not name the model are passed over. None: draw near
+     * the defaults. */
+    const struct sweep_file *const *sweeps;
+    size_t n_sweeps;
+    double budget_s;                   /* start nothing after that many seconds, and stop what runs; 0: none */
+    int threads;                       /* 0: as many as there are cores */
+    const volatile sig_atomic_t *stop; /* or NULL */
     void (*progress)(void *user, uint64_t done, uint64_t of); /* from any thread, one at a time; or NULL */
     void *user;
 };
@@ -51,6 +58,7 @@ struct agreement {
     struct agree_point *points;
     size_t n;
     bool stopped; /* not all points were carried out; those that were not are empty */
+    bool spent;   /* because the budget was */
 };
 
 /* False with errors in the assignments. The caller releases *ret. The model has an event level. */
@@ -62,11 +70,18 @@ void agreement_release(struct agreement *a);
 struct agree_spread {
     size_t n;
     double min, p10, median, p90, max; /* NaN when n is 0 */
+    double within;                     /* 95 of 100 are not farther from 0 */
 };
 struct agree_spread agree_spread_of(const struct agreement *a, double (*value)(const struct agree_point *p, int which), int which);
-/* Values for it: of a metric; of cause i, AGREE_CAUSES being what is left. */
+/* Values for it: of a metric; of cause i of metric m, AGREE_CAUSES being what is left: i + m * AGREE_CAUSES_AND_LEFT. */
+enum { AGREE_CAUSES_AND_LEFT = AGREE_CAUSES + 1 };
 double agree_metric(const struct agree_point *p, int which);
 double agree_cause(const struct agree_point *p, int which);
+/* The shortest command that shows nearly the same difference in the metric: without settings that move it by less than a tenth of
+ * itself. Those that take more than AGREE_SHORTEN_S to find out stay. The caller frees it. */
+enum { AGREE_SHORTEN_S = 3 };
+char *agree_shortest(const struct agreement *a, const struct catalog *catalog, const struct agree_options *options,
+                     const struct agree_point *p, int metric);
 extern const char *const agree_metric_names[]; /* AGREE_METRICS of them, and NULL */
 
 #endif

@@ -62,23 +62,35 @@ static bool goes_without(const struct binding *b, const struct field *f, const v
     return true;
 }
 
-char *space_settings(const struct space *sp, uint64_t index)
+char **space_assignments(const struct space *sp, uint64_t index, size_t *ret_n)
 {
     const struct binding *b = sp->binding;
     void *params = xmalloc(sp->model->desc->params_size);
+    char **ret = xcalloc(b->model->params.n + 1, sizeof *ret);
     space_start_of(sp, index, params);
-    struct text t;
-    text_init(&t);
+    *ret_n = 0;
     for (size_t i = 0; i < b->model->params.n; i++) {
         const struct field *f = &b->model->params.fields[i];
         char buf[TEXT_NUMBER_MAX];
         if (!b->given[i].is_given || goes_without(b, f, params)) continue;
-        char *setting = xasprintf("%s=%s", f->name, value_text(f, field_get(f, params), buf));
-        text_add(&t, t.n ? " --set" : "--set");
-        add_word(&t, setting);
-        free(setting);
+        ret[(*ret_n)++] = xasprintf("%s=%s", f->name, value_text(f, field_get(f, params), buf));
     }
     free(params);
+    return ret;
+}
+
+char *space_settings(const struct space *sp, uint64_t index)
+{
+    size_t n;
+    char **list = space_assignments(sp, index, &n);
+    struct text t;
+    text_init(&t);
+    for (size_t i = 0; i < n; i++) {
+        text_add(&t, t.n ? " --set" : "--set");
+        add_word(&t, list[i]);
+        free(list[i]);
+    }
+    free(list);
     return text_detach(&t);
 }
 

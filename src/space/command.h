@@ -7,6 +7,8 @@
 /* "--set llm=opt-2.7b --set tiles=8": every value of point `index` that was given and is not the model's default, so that `dse
  * eval` makes the same point, to the last digit. "" when there is none. The caller frees it. */
 char *space_settings(const struct space *sp, uint64_t index);
+/* The same as assignments: "llm=opt-2.7b", "tiles=8". The caller frees each, and the array. */
+char **space_assignments(const struct space *sp, uint64_t index, size_t *ret_n);
 /* "dse eval lad --fidelity event-level --catalog mine.toml --requests chat --set tiles=8". `catalogs` are the files that the
  * point's names may come from, as in --catalog; requests NULL: one step. What a shell would read otherwise is quoted, but for the
  * settings, which are so. The caller frees it. */

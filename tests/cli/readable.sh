@@ -95,7 +95,7 @@ TOML
 tail -n 1 out.txt | grep -q '^[0-9]* more comparisons are on the page\.$' || fail "a report ends with: $(tail -n 1 out.txt)"
 
 # ---- agree: a command with what moves the metrics that are compared; with it they are the same
-"$DSE" agree swiftkv --points 3 -q --format csv >points.csv
+"$DSE" agree swiftkv --near --points 3 -q --format csv >points.csv
 python3 - "$DSE" <<'PY' || fail "agree"
 import csv, subprocess, sys
 for row in csv.DictReader(open("points.csv")):

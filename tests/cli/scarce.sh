@@ -23,7 +23,7 @@ fi
 if ASAN_OPTIONS=detect_leaks=0 alone "$DSE" --version >/dev/null 2>&1; then
     ASAN_OPTIONS=detect_leaks=0 alone "$DSE" sweep s.toml -q -j 8 -o one.db >out.txt 2>err.txt || fail "without threads: $(cat err.txt)"
     [ "$(rows one.db lad)" = "$(rows all.db lad)" ] || fail "other rows without threads"
-    ASAN_OPTIONS=detect_leaks=0 alone "$DSE" agree ane --points 2 -j 4 >out.txt 2>err.txt || fail "agree without threads: $(cat err.txt)"
+    ASAN_OPTIONS=detect_leaks=0 alone "$DSE" agree ane --near --points 2 -j 4 >out.txt 2>err.txt || fail "agree without threads: $(cat err.txt)"
 fi
 
 # Pieces of memory of a megabyte are not to be had: a limit of the address sanitizer, which the tests are built with.

@@ -142,6 +142,50 @@ static void agree__settings_of_the_caller_hold(void **state)
     diags_release(&diags);
 }
 
+/* Of a sweep: feasible points of its space, with its constraints; a command that is shorter shows nearly the same difference. */
+static void agree__points_are_those_of_a_sweep(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[sweep]\nname = \"s\"\nmodels = [\"toy\"]\n[params]\ntiles = [2, 3, 4]\nbatch = [1, 2]\nclock_ghz = 0.7\n"
+        "[constraints]\nfew = \"tiles < 4\"\n[objectives]\ntokens_per_s = \"max\"\n";
+    struct catalog *own = catalog_new(toy_data_dir(), &diags);
+    struct sweep_file *sweep = sweep_file_read_text("s.toml", text, sizeof text - 1, own, toy_data_dir(), &diags);
+    assert_int_equal(diags.errors, 0);
+    const struct sweep_file *sweeps[] = {sweep};
+    static const char *const held[] = {"batch=3"};
+    struct agree_options o = {.points = 20, .seed = 3, .sweeps = sweeps, .n_sweeps = 1, .assignments = held, .n_assignments = 1};
+    struct agreement a;
+    assert_true(agree(registry_find("toy"), own, &o, &a, &diags));
+    size_t two = 0;
+    for (size_t i = 0; i < a.n; i++) {
+        const struct agree_point *p = &a.points[i];
+        const bool is_two = strstr(p->settings, "tiles=2"), is_three = strstr(p->settings, "tiles=3");
+        assert_true((is_two || is_three) && strstr(p->settings, "clock_ghz=0.7") && strstr(p->settings, "batch=3"));
+        two += is_two;
+        char *shorter = agree_shortest(&a, own, &o, p, AGREE_LATENCY);
+        assert_true(strlen(shorter) <= strlen(p->command) && strncmp(shorter, "dse eval toy --fidelity event-level", 35) == 0);
+        free(shorter);
+    }
+    assert_true(two > 3 && two < 17);
+    agreement_release(&a);
+    sweep_file_free(sweep);
+    catalog_free(own);
+}
+
+static void agree__ends_with_its_budget(void **state)
+{
+    (void)state;
+    struct agree_options o = {.points = 200000, .seed = 1, .budget_s = 0.2};
+    struct agreement a;
+    assert_true(agree(registry_find("toy"), catalog, &o, &a, &diags));
+    assert_true(a.stopped && a.spent);
+    size_t found = 0;
+    for (size_t i = 0; i < a.n; i++) found += a.points[i].settings != NULL;
+    assert_true(found > 0 && found < a.n);
+    agreement_release(&a);
+}
+
 static void agree__points_depend_on_the_seed_alone(void **state)
 {
     (void)state;
@@ -167,10 +211,11 @@ static void agree__causes_are_those_of_the_model(void **state)
     struct agreement a = agree_at(20, 1, slow_memory, 6);
     for (size_t i = 0; i < a.n; i++) {
         const struct agree_point *p = &a.points[i];
-        assert_true(fabs(p->cause[1] - 0.02) < 0.001 && fabs(p->cause[2] - 0.04) < 0.001);
-        assert_true(fabs(p->cause[0]) < 1e-9);
-        assert_true(fabs(p->cause[3]) < 0.06 && p->cause[4] > 0 && p->cause[4] < 0.001);
-        assert_true(p->left >= -1e-6 && p->left < 0.01);
+        assert_true(fabs(p->cause[AGREE_LATENCY][1] - 0.02) < 0.001 && fabs(p->cause[AGREE_LATENCY][2] - 0.04) < 0.001);
+        assert_true(fabs(p->cause[AGREE_LATENCY][0]) < 1e-9);
+        assert_true(fabs(p->cause[AGREE_LATENCY][3]) < 0.06 && p->cause[AGREE_LATENCY][4] > 0 &&
+                    p->cause[AGREE_LATENCY][4] < 0.001);
+        assert_true(p->left[AGREE_LATENCY] >= -1e-6 && p->left[AGREE_LATENCY] < 0.01);
     }
     struct agree_spread draws = agree_spread_of(&a, agree_cause, 3), left = agree_spread_of(&a, agree_cause, AGREE_CAUSES);
     assert_true(draws.n == 20 && draws.min < 0 && draws.max > 0);
@@ -229,8 +274,8 @@ static void agree__a_point_that_is_cut_off_is_no_point(void **state)
         for (size_t i = 0; i < a.n; i++) {
             const struct agree_point *p = &a.points[i];
             bool known = p->settings != NULL;
-            assert_true(isfinite(p->metric[AGREE_LATENCY]) == known && isfinite(p->left) == known);
-            for (int k = 0; k < AGREE_CAUSES; k++) assert_true(isfinite(p->cause[k]) == known);
+            assert_true(isfinite(p->metric[AGREE_LATENCY]) == known && isfinite(p->left[AGREE_LATENCY]) == known);
+            for (int k = 0; k < AGREE_CAUSES; k++) assert_true(isfinite(p->cause[AGREE_LATENCY][k]) == known);
         }
         agreement_release(&a);
     }
@@ -244,6 +289,8 @@ int main(void)
         cmocka_unit_test(agree__points_are_near_the_defaults),
         cmocka_unit_test(agree__settings_of_the_caller_hold),
         cmocka_unit_test(agree__tells_the_command_of_a_point_with_its_catalogs),
+        cmocka_unit_test(agree__points_are_those_of_a_sweep),
+        cmocka_unit_test(agree__ends_with_its_budget),
         cmocka_unit_test(agree__points_depend_on_the_seed_alone),
         cmocka_unit_test(agree__causes_are_those_of_the_model),
         cmocka_unit_test(agree__says_when_no_point_is_feasible),

@@ -212,7 +212,7 @@ static void check_threads(const struct model *m, const struct one *defaults)
     for (size_t i = 0; i < one.n; i++) {
         assert_string_equal(one.points[i].settings, three.points[i].settings);
         assert_true(one.points[i].metric[AGREE_LATENCY] == three.points[i].metric[AGREE_LATENCY] &&
-                    one.points[i].left == three.points[i].left);
+                    one.points[i].left[AGREE_LATENCY] == three.points[i].left[AGREE_LATENCY]);
     }
     agreement_release(&one);
     agreement_release(&three);

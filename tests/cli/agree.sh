@@ -1,0 +1,47 @@
+#!/bin/sh
+# dse agree over the spaces of shipped sweeps: VEDA's two levels give one answer on a few points of each; a budget ends it; commands
+# show what they say.
+source=$(cd "$2" && pwd)
+. "$(dirname "$0")/lib.sh"
+export DSE_DATA_DIR="$source" LC_ALL=C
+
+for file in "$source"/sweeps/*.toml; do
+    grep -q '"veda"' "$file" || continue
+    "$DSE" agree "$file" --model veda --points 2 --quiet --format csv >points.csv || fail "dse agree $file"
+    sed "1d; s|^|$(basename "$file"),|" points.csv >>all.csv
+    sed '1!d; s|^|sweep,|' points.csv >head.csv
+done
+cat head.csv all.csv >veda.csv
+# A metric is told where it is there: 5 % in the middle of all points, 15 % for 95 of 100.
+python3 - <<'PY' || fail "the two levels of VEDA are apart"
+import csv
+rows = list(csv.DictReader(open("veda.csv")))
+assert len(rows) >= 24 and len({r["sweep"] for r in rows}) >= 12, len(rows)
+for metric in ("latency_us", "attention_us", "energy_mj"):
+    apart = sorted((abs(float(r[metric + "_pct"])), r["command"]) for r in rows if r[metric + "_pct"])
+    middle, most = apart[len(apart) // 2], apart[int(0.95 * (len(apart) - 1))]
+    assert middle[0] < 5 and most[0] < 15, (metric, middle, most)
+PY
+
+# A budget ends it with what there is.
+began=$(date +%s)
+"$DSE" agree veda --budget 2s --worst 1 --points 100000 -j 2 >out.txt 2>said.txt || fail "a budget: $(cat said.txt)"
+[ $(($(date +%s) - began)) -lt 60 ] || fail "a budget of 2 s took $(($(date +%s) - began)) s"
+grep -q 'the budget of 2 s is spent' said.txt || fail "of the budget it is said: $(cat said.txt)"
+grep -q '^latency_us ' out.txt || fail "no results within the budget: $(cat out.txt)"
+
+# The command of the worst point shows its difference again, within a tenth.
+"$DSE" agree "$source/sweeps/veda_quality.toml" --points 4 --worst 1 --quiet >out.txt || fail "veda_quality"
+line=$(sed -n '/^Farthest apart in attention_us/{n;p}' out.txt)
+said=$(printf '%s\n' "$line" | sed 's/^ *\([-+0-9.]*\) %.*/\1/')
+settings=$(printf '%s\n' "$line" | sed 's/.*event-level//')
+for fidelity in closed-form event-level; do
+    # shellcheck disable=SC2086
+    "$DSE" eval veda --fidelity "$fidelity" $settings --format json >"$fidelity.json" 2>/dev/null || fail "dse eval veda $settings"
+done
+python3 - "$said" <<'PY' || fail "$line is not what its command gives"
+import json, sys
+said = float(sys.argv[1])
+closed, events = (json.load(open(f + ".json"))[0]["attention_us"] for f in ("closed-form", "event-level"))
+assert abs(100 * (events / closed - 1) - said) <= 0.1 * abs(said) + 0.01, (said, closed, events)
+PY
