@@ -291,8 +291,8 @@ static void check_agreement(const struct model *m, const struct one *defaults)
     size_t n = 0;
     for (size_t i = 0; i < a.n; i++) {
         const struct agree_point *p = &a.points[i];
-        double sum = p->left;
-        for (int k = 0; k < AGREE_CAUSES; k++) sum += p->cause[k];
+        double sum = p->left[AGREE_LATENCY];
+        for (int k = 0; k < AGREE_CAUSES; k++) sum += p->cause[AGREE_LATENCY][k];
         assert_true(isfinite(p->metric[AGREE_LATENCY]) &&
                     fabs(sum - p->metric[AGREE_LATENCY]) < 1e-9 * (1 + fabs(p->metric[AGREE_LATENCY])));
         if (isnan(p->metric[AGREE_DRAM])) continue;
