@@ -1,7 +1,9 @@
 #include "cli/agree_sweeps.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "cli/catalog_files.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "agree/agree.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "cli/catalog_files.h"
 #include "cli/agree_print.h"
 #include "cli/agree_sweeps.h"
 #include "cli/interrupt.h"
