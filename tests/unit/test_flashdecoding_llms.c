@@ -266,20 +266,23 @@ static void links__take_energy_of_the_boards(void **state)
     assert_true(free.common.energy_mj == m.common.energy_mj);
 }
 
-/* What devices send has the width of activations, of a plain LLM as of others. */
-static void links__carry_activations_of_their_width(void **state)
+/* What devices send has the width of exchanges, whatever they compute in, of a plain LLM as of others. */
+static void links__carry_exchanges_of_their_width(void **state)
 {
     (void)state;
     static const char *const llms[] = {"llm=qwen3-8b", "llm=gpt-oss-20b"};
     for (size_t i = 0; i < sizeof llms / sizeof *llms; i++) {
-        char wide[128], narrow[160];
-        struct fd_metrics m16, m8;
+        char wide[128], narrow[160], computed[160];
+        struct fd_metrics m16, m8, same;
         snprintf(wide, sizeof wide, "%s engine=vllm-0.14 gpu=h100 tensor_parallel=2 batch=4", llms[i]);
-        snprintf(narrow, sizeof narrow, "%s activation_bits=8", wide);
-        const struct fd_params p16 = point(wide), p8 = point(narrow);
+        snprintf(narrow, sizeof narrow, "%s exchange_bits=8", wide);
+        snprintf(computed, sizeof computed, "%s activation_bits=8", wide);
+        const struct fd_params p16 = point(wide), p8 = point(narrow), p = point(computed);
         dse_model_flashdecoding.estimate(&p16, &m16, NULL);
         dse_model_flashdecoding.estimate(&p8, &m8, NULL);
+        dse_model_flashdecoding.estimate(&p, &same, NULL);
         assert_near(m8.energy_links_mj, m16.energy_links_mj / 2, 1e-12);
+        assert_near(same.energy_links_mj, m16.energy_links_mj, 1e-12);
     }
 }
 
@@ -319,7 +322,7 @@ int main(void)
         cmocka_unit_test(latents__of_measured_kernels_are_those_of_the_equations),
         cmocka_unit_test(pipeline__waits_for_other_stages),
         cmocka_unit_test(links__take_energy_of_the_boards),
-        cmocka_unit_test(links__carry_activations_of_their_width),
+        cmocka_unit_test(links__carry_exchanges_of_their_width),
         cmocka_unit_test(check__says_what_such_llms_cannot_have),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
