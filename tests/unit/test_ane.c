@@ -129,7 +129,7 @@ static void window__follows_the_context_in_whole_blocks(void **state)
 static void window__that_is_longer_is_slower(void **state)
 {
     (void)state;
-    const char *caches[] = {"two-model", "slid-output", "chunks", "lazy-softmax", "stacked", "late-transpose", "none"};
+    const char *caches[] = {"two-model", "slid-output", "chunks", "lazy-softmax", "stacked", "late-transpose", "stateful", "none"};
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         double last = 0;
         for (int window = 512; window <= 4096; window += 448) {
@@ -179,6 +179,7 @@ static void designs__move_the_rows_that_they_say(void **state)
         {"cache=stacked joining=at-once", 512 + 448 + 64, 64, 448},
         {"cache=stacked joining=pairwise", 512 + 448 + 64 * (64 * 65 / 2 - 1) / 64., 64, 448},
         {"cache=late-transpose", 512, 512, 448},
+        {"cache=stateful", 64, 64, 0},
         {"cache=none", 0, 512, 0},
     };
     double both = 32 * 2 * 2 * 8192 / DSE_MIB; /* a row of K and of V in each layer, read and written */
@@ -201,6 +202,17 @@ static void designs__with_one_block_are_the_cacheless_model(void **state)
     assert_near(one.m.latency_us, none.m.latency_us, 1e-12);
     assert_near(chunks.m.latency_us, none.m.latency_us, 1e-12);
     assert_true(one.e.concats_per_k == 0 && isnan(one.e.prefill_calls_per_slide));
+}
+
+/* A state keeps K and V where they are: a call joins and returns nothing, no slide follows it, and no copy of the cache is held. */
+static void designs__with_a_state_move_the_new_rows_alone(void **state)
+{
+    (void)state;
+    struct at two = good("cache=two-model phase=prefill"), kept = good("cache=stateful phase=prefill");
+    assert_true(kept.e.concats_per_k == 0 && kept.e.returned_rows == 0 && isnan(kept.e.prefill_calls_per_slide));
+    assert_true(kept.m.latency_us < two.m.latency_us && kept.m.dram_footprint_gib < two.m.dram_footprint_gib);
+    assert_near(good("cache=stateful query_rows=512 phase=prefill").m.latency_us, good("cache=none phase=prefill").m.latency_us,
+                1e-12);
 }
 
 /* The order in the post. In prefill the two models beat the slid output as soon as the host leaves the engine idle for a dispatch.
@@ -388,6 +400,7 @@ int main(void)
         cmocka_unit_test(window__refuses_what_it_cannot_hold_unless_told_to_forget),
         cmocka_unit_test(designs__move_the_rows_that_they_say),
         cmocka_unit_test(designs__with_one_block_are_the_cacheless_model),
+        cmocka_unit_test(designs__with_a_state_move_the_new_rows_alone),
         cmocka_unit_test(designs__are_slower_than_two_models_as_the_post_says),
         cmocka_unit_test(slide__hides_in_the_gap_of_the_host),
         cmocka_unit_test(request__is_its_prompt_and_its_generation),

@@ -57,7 +57,8 @@ static void assert_all_near(const struct levels *a, double relative)
     }
 }
 
-static const char *const designs[] = {"two-model", "slid-output", "chunks", "lazy-softmax", "stacked", "late-transpose", "none"};
+static const char *const designs[] = {"two-model", "slid-output",    "chunks",   "lazy-softmax",
+                                      "stacked",   "late-transpose", "stateful", "none"};
 enum { DESIGNS = sizeof designs / sizeof *designs };
 
 /* ---- limits ------------------------------------------------------------------------------------------------------------------ */
