@@ -563,8 +563,8 @@ static void random__points_run_and_are_not_faster_than_their_parts(void **state)
         b.closed_parts.n = b.closed_parts.n_causes = 0;
         b.model->desc->estimate(b.params, b.closed, &b.closed_parts);
         run_events(&b, DSE_IDEAL_DRAM);
-        const double row_bytes = (double)workload_of(&p)->llm->head_dim * get(&p, "kv_bits") / 8;
-        /* Keys of a head end within a burst: of few positions that is a share of them. */
+        const double row_bytes = (double)workload_of(&p)->llm->head_dim * dse_kv_narrowest(workload_of(&p)) / 8;
+        /* Keys, or values, of a head end within a burst: of few positions that is a share of them. */
         assert_parts(&b, fmax(2e-3, 2 * (double)dram_of(&p)->burst_bytes / (equation(&p, "longest") * row_bytes)));
         assert_finite(&b, "random");
         const double array_s = sum_of_ops(&b.closed_parts) / (closed_metric(&b, "array_utilization") * peak_of(&p));
