@@ -48,11 +48,11 @@ int main(void)
     struct lad_params base = f.defaults;
     base.dram.capacity_gib = 1024; /* no point is refused for its batch: check and estimate both run */
     struct lad_params one_head = base, exact = base, best_batch = base, full = base, prefill = base;
-    one_head.active_cv = 0;
+    one_head.local.active_cv = 0;
     exact.pipeline = LAD_EXACT;
     best_batch.batch_policy = LAD_BATCH_BEST_THROUGHPUT;
     best_batch.workload.batch = 256;
-    full.decoding = LAD_FULL_CACHE;
+    full.local.decoding = DSE_FULL_CACHE;
     prefill.workload.phase = DSE_PREFILL;
     const struct {
         const char *name;

@@ -2,7 +2,7 @@
  * sets the same fields of the same struct, with the check of what every row must satisfy (model/row_check.h) and without. CPU
  * nanoseconds a point, the best of several passes. To reach: under 50 more than the checked row. */
 #include "bench.h"
-#include "../models/lad/lad.h"
+#include "lad_struct.h"
 #include "config/bind.h"
 #include "model/row_check.h"
 

@@ -7,6 +7,7 @@
 #define DSE_LINEAR_EXP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { DSE_PIECES_MAX = 16 };
 
@@ -25,5 +26,8 @@ void dse_pieces_init(struct dse_pieces *p, const double *edges, size_t n);
 size_t dse_pieces_find(const struct dse_pieces *p, double x);
 /* exp(x) by the pieces. */
 double dse_pieces_exp(const struct dse_pieces *p, double x);
+/* Mean squared error of softmax over n scores, normal with deviation sd, when exp is linear on `intervals` intervals with the edges
+ * above. `intervals`: 2 to DSE_PIECES_MAX; n: at least 1; sd: above 0. Pure. */
+double dse_softmax_pieces_mse(int64_t intervals, double n, double sd);
 
 #endif

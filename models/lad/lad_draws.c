@@ -18,23 +18,23 @@ static uint64_t purpose(enum purpose kind, const struct lad_sample *s)
 /* ---- heads ------------------------------------------------------------------------------------------------------------------- */
 
 /* Mean over [from, to) of the spread's factors, laid one after the other from 0 to 1, as wide as their weights. */
-static double stratum(const struct lad_spread *spread, double from, double to)
+static double stratum(const struct lad_point *pt, double from, double to)
 {
     double at = 0, sum = 0;
-    for (int i = 0; i < spread->nodes; i++) {
-        double end = i == spread->nodes - 1 ? 1 : at + spread->weight[i];
+    for (int i = 0; i < pt->nodes; i++) {
+        double end = i == pt->nodes - 1 ? 1 : at + pt->node[i].weight;
         double low = fmax(from, at), high = fmin(to, end);
-        if (high > low) sum += (high - low) * spread->factor[i];
+        if (high > low) sum += (high - low) * pt->node[i].factor;
         at = end;
     }
     return sum / (to - from);
 }
 
 /* Every layer has the heads of the closed form: its spread in as many equal parts (E12). */
-static void mean_factors(struct lad_draws *d, const struct lad_spread *spread)
+static void mean_factors(struct lad_draws *d)
 {
     for (uint32_t h = 0; h < d->heads; h++) {
-        double factor = stratum(spread, (double)h / d->heads, (double)(h + 1) / d->heads);
+        double factor = stratum(d->pt, (double)h / d->heads, (double)(h + 1) / d->heads);
         for (uint32_t l = 0; l < d->layers; l++) d->factor[(size_t)l * d->heads + h] = factor;
     }
 }
@@ -70,7 +70,7 @@ static void shuffle(uint32_t *list, size_t n, struct dse_random *r)
  * more. */
 static void deal_records(struct lad_draws *d)
 {
-    const struct dse_recording *recording = d->pt->p->recording;
+    const struct dse_recording *recording = d->pt->local->recording;
     size_t n = (size_t)d->layers * d->heads, heads = dse_recording_heads(recording), steps = dse_recording_steps(recording);
     assert(heads > 0 && steps > 0);
     struct dse_random r = dse_sim_random(d->sim, (uint64_t)REPLAY << 60);
@@ -99,19 +99,17 @@ void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_p
                             .pt = pt,
                             .mean = dse_sim_ideal(sim, DSE_IDEAL_DRAWS),
                             .layers = layers,
-                            .heads = (uint32_t)pt->llm->heads,
+                            .heads = (uint32_t)pt->heads,
                             .batch = batch,
                             .sequence_sigma = sqrt(log1p(of_sequences * of_sequences))};
-    d->replay = pt->locality_aware && pt->p->draws == LAD_REPLAY && !d->mean;
+    d->replay = pt->locality_aware && pt->local->draws == DSE_DRAWS_REPLAY && !d->mean;
     if (d->replay) {
         deal_records(d);
         return;
     }
     d->factor = dse_sim_alloc(sim, (size_t)layers * d->heads, sizeof *d->factor);
-    struct lad_spread spread;
-    lad_spread_init(&spread, cv);
     if (d->mean)
-        mean_factors(d, &spread);
+        mean_factors(d);
     else
         drawn_factors(d, cv);
 }
@@ -174,8 +172,8 @@ static void draw_random(const struct lad_draws *d, double factor, struct lad_sam
 /* Whole numbers, unless the context is between two that were recorded. */
 static void draw_recorded(const struct lad_draws *d, struct lad_sample *s)
 {
-    size_t i = (size_t)s->layer * d->heads + s->head, steps = dse_recording_steps(d->pt->p->recording);
-    struct dse_locality at = lad_recorded(d->pt, d->recorded[i], (d->first_step[i] + s->sequence) % steps);
+    size_t i = (size_t)s->layer * d->heads + s->head, steps = dse_recording_steps(d->pt->local->recording);
+    struct dse_locality at = dse_local_recorded(d->pt->local, d->pt->n, d->recorded[i], (d->first_step[i] + s->sequence) % steps);
     struct dse_random r = dse_sim_random(d->sim, purpose(SAMPLE, s));
     s->active = drawn_share(at.active, &r);
     s->updates = drawn_share(at.updates, &r);
@@ -205,7 +203,7 @@ static struct lad_sample draw(const struct lad_draws *d, uint32_t layer, uint32_
 struct lad_sample lad_draw(const struct lad_draws *d, uint32_t layer, uint32_t head, uint32_t sequence)
 {
     struct lad_sample s = draw(d, layer, head, sequence);
-    const uint32_t behind = head % (uint32_t)d->pt->group;
+    const uint32_t behind = head % d->pt->group;
     if (behind > 0) s.centers = draw(d, layer, head - behind, sequence).centers; /* of the same keys */
     return s;
 }
@@ -276,7 +274,7 @@ static struct lad_positions any_of(const struct lad_draws *d, const struct lad_s
 /* The newest positions, and others at random. */
 struct lad_positions lad_active_positions(const struct lad_draws *d, const struct lad_sample *s)
 {
-    uint32_t n = (uint32_t)d->pt->n, recent = at_most((uint32_t)d->pt->p->recent, s->active);
+    uint32_t n = (uint32_t)d->pt->n, recent = at_most((uint32_t)d->pt->local->recent, s->active);
     struct lad_positions ret = any_of(d, s, ACTIVE, n - recent, s->active - recent);
     ret.end = n;
     ret.exact = d->replay && s->counted;

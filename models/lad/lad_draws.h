@@ -3,7 +3,7 @@
 #ifndef LAD_DRAWS_H
 #define LAD_DRAWS_H
 
-#include "lad.h"
+#include "lad_events.h"
 
 #include <dse/sim.h>
 

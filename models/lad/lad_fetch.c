@@ -14,8 +14,8 @@
 /* As many as there are, or as there is room for. */
 static uint32_t wanted_of(const struct lad_run *run, const struct lad_sample *s)
 {
-    if (run->p->prefetch == LAD_PREFETCH_OFF) return 0;
-    return (uint32_t)fmin(s->active, lad_room(run->pt, run->batch, run->rounds, s->active));
+    if (run->p->fetches_nothing != 0) return 0;
+    return (uint32_t)fmin(s->active, lad_room(run->pt, s->active));
 }
 
 static void begin_head(struct lad_fetcher *f, uint32_t layer, uint32_t head)
@@ -64,7 +64,7 @@ static bool next_segment(void *object, uint32_t arg, struct dse_segment *ret)
             q->left--;
             f->fetched[(size_t)q->head * run->batch + q->sequence]++;
             if (!repeated) position = (uint32_t)dse_random_below(&f->vain, (uint64_t)run->pt->n);
-        } while ((!repeated && run->p->vain_prefetch == LAD_IGNORED) || lad_found(shared, position));
+        } while ((!repeated && run->p->vain_counts == 0) || lad_found(shared, position));
         uint64_t kv = lad_kv_head(&run->memory, q->head);
         ret->address = lad_key_at(&run->memory, q->layer, kv, q->sequence, position);
         q->value = lad_value_at(&run->memory, q->layer, kv, q->sequence, position);
@@ -130,7 +130,7 @@ static bool start_one(struct lad_fetcher *f)
     }
     uint32_t sequence;
     while (!pick(f, &sequence)) {
-        if (f->run->p->prefetch != LAD_PREFETCH_IDEAL || f->head + 1 >= f->run->heads) return false;
+        if (f->run->p->fetches_always == 0 || f->head + 1 >= f->run->heads) return false;
         begin_head(f, f->layer, f->head + 1);
     }
     if (!unused) return false;
@@ -158,7 +158,7 @@ static void on_landed(struct dse_sim *sim, void *object, uint32_t arg)
 void lad_fetch_open(struct lad_fetcher *f, uint32_t layer, uint32_t head)
 {
     const struct lad_run *run = f->run;
-    if (run->p->prefetch == LAD_PREFETCH_OFF) return;
+    if (run->p->fetches_nothing != 0) return;
     bool fresh = f->fresh || layer != f->layer;
     if (fresh)
         for (size_t i = 0; i < (size_t)run->heads * run->batch; i++) f->fetched[i] = 0;
@@ -177,10 +177,10 @@ void lad_fetch_close(struct lad_fetcher *f)
 /* Share of what is wanted that the closed form fetches. */
 static double closed_form_fetches(const struct lad_run *run)
 {
-    const struct lad_attention *a = &run->step->attention;
-    if (a->active <= 0) return 0;
-    double wanted = fmin(a->active, lad_room(run->pt, run->batch, run->rounds, a->active));
-    return wanted > 0 ? fmin(1, a->prefetched / wanted) : 0;
+    const struct lad_point *pt = run->pt;
+    if (pt->active <= 0) return 0;
+    double wanted = fmin(pt->active, lad_room(pt, pt->active));
+    return wanted > 0 ? fmin(1, pt->prefetched / wanted) : 0;
 }
 
 void lad_fetch_init(struct lad_fetcher *f, struct lad_run *run, const struct lad_linear *linear)

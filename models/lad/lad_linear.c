@@ -323,11 +323,11 @@ void lad_sfm_start(struct lad_linear *l, double seconds)
 
 void lad_linear_init(struct lad_linear *l, struct lad_run *run)
 {
-    const struct lad_params *p = run->p;
+    const struct lad_events_reads *p = run->p;
     struct dse_sim *sim = run->sim;
-    double lanes = (double)(p->vpu_eas + p->vpu_md + p->vpu_ac), ports = (double)p->sram_ports;
+    double lanes = p->vpu_eas + p->vpu_md + p->vpu_ac, ports = p->sram_ports;
     l->run = run;
-    l->chunk_bytes = p->weight_buffer_kib * DSE_KIB * (double)p->tiles / LAD_CHUNKS;
+    l->chunk_bytes = p->weight_buffer_kib * DSE_KIB * p->tiles / LAD_CHUNKS;
     l->slowdown = ports > 0 && ports < lanes ? lanes / ports : 1;
     for (int i = 0; i < LAD_CHUNKS + LAD_WRITERS; i++) {
         l->chunk[i].of = l;

@@ -11,8 +11,6 @@ const char *const lad_traffic_labels[LAD_TRAFFICS] = {
     [LAD_FETCHED] = "prefetched", [LAD_WEIGHTS] = "weights", [LAD_KV] = "kv",
 };
 
-enum { COUNTER_BYTES = 2 };
-
 static uint64_t whole(double bytes)
 {
     return (uint64_t)ceil(bytes);
@@ -48,36 +46,36 @@ static void reserve(struct lad_memory *m, struct lad_port *p, const struct lad_p
 bool lad_memory_init(struct lad_memory *m, struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t batch,
                      const struct lad_stored *stored)
 {
-    const struct lad_params *p = pt->p;
-    const char *why = dse_dram_check(&p->dram);
+    const struct lad_events_reads *p = pt->p;
+    const char *why = dse_dram_check(pt->dram);
     if (why) {
         dse_sim_refuse(sim, why);
         return false;
     }
-    bool partitioned = p->slots == LAD_PARTITIONED && pt->locality_aware;
+    bool partitioned = p->is_partitioned != 0 && pt->locality_aware;
     uint32_t ports = partitioned ? (uint32_t)p->tiles : 1;
-    uint64_t burst = (uint64_t)p->dram.burst_bytes, row = whole(pt->row_bytes);
+    uint64_t burst = (uint64_t)pt->dram->burst_bytes, row = whole(pt->row_bytes);
     *m = (struct lad_memory){
         .ports = ports,
         .layers = layers,
-        .heads = (uint64_t)pt->llm->heads,
-        .kv_heads = (uint64_t)pt->llm->kv_heads,
+        .heads = pt->heads,
+        .kv_heads = pt->kv_heads,
         .sequences = dse_ceil_div(batch, ports),
         .positions = (uint64_t)pt->n,
         .row = row,
-        .counter = p->counters == LAD_COUNTED ? (uint64_t)p->intervals * COUNTER_BYTES : 0,
-        .g_bytes = whole(pt->n * pt->position_bytes),
+        .counter = (uint64_t)p->counter_bytes,
+        .g_bytes = whole(pt->g_bytes),
         .cache_bytes = whole(pt->cache_bytes),
         .burst = burst,
         .window = whole(p->dma_window_kib * DSE_KIB),
         .stream = (double)INFINITY,
-        .gathered = p->gather == LAD_GATHER_ROWS ? (double)row : (double)INFINITY,
+        .gathered = p->by_rows != 0 ? (double)row : (double)INFINITY,
     };
     m->g_stride = dse_ceil_div(m->g_bytes, burst) * burst;
     m->cache_stride = dse_ceil_div(m->cache_bytes, burst) * burst;
     m->port = dse_sim_alloc(sim, ports, sizeof *m->port);
     for (uint32_t i = 0; i < ports; i++) {
-        split_dram(&m->port[i].dram, &p->dram, ports);
+        split_dram(&m->port[i].dram, pt->dram, ports);
         m->port[i].dram_port = dse_dram_open(sim, &m->port[i].dram);
         if (dse_sim_error(sim)) return false;
         reserve(m, &m->port[i], pt, stored);

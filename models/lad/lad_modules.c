@@ -61,7 +61,7 @@ static void schedule(struct lad_unit *mod)
 static double speed_now(const struct lad_modules *ms)
 {
     if (ms->tile->run->paused) return 0;
-    double ports = (double)ms->tile->run->p->sram_ports, rows = 0;
+    double ports = ms->tile->run->p->sram_ports, rows = 0;
     if (ports == 0) return 1;
     for (int i = 0; i < LAD_PLACES; i++)
         if (ms->unit[i].running) rows += ms->unit[i].rows;
@@ -110,7 +110,7 @@ static void set_parts(struct lad_unit *mod, const double *cycles, int n)
 
 static bool exactly(const struct lad_unit *mod)
 {
-    return run_of(mod)->p->pipeline == LAD_EXACT;
+    return run_of(mod)->p->exact != 0;
 }
 
 static double whole_if(bool exact, double cycles)
@@ -122,23 +122,24 @@ static double whole_if(bool exact, double cycles)
  * cosines. */
 static void start_score(struct lad_unit *mod, const struct lad_sample *s)
 {
-    const struct lad_params *p = run_of(mod)->p;
+    const struct lad_events_reads *p = run_of(mod)->p;
     const struct lad_point *pt = run_of(mod)->pt;
-    double w = lad_passes(p, pt->d), used = w * lad_row_uses(p), lanes = (double)p->vpu_eas;
+    double w = pt->passes, used = pt->row_cycles, lanes = p->vpu_eas;
     bool exact = exactly(mod);
     double centers = used * whole_if(exact, s->centers / lanes);
-    double rescaled = whole_if(exact, pt->n / ((double)p->vpu_width * lanes));
+    double rescaled = whole_if(exact, pt->n / (p->vpu_width * lanes));
     set_parts(mod, (double[]){centers, rescaled, used * whole_if(exact, s->large / lanes), exact ? w : 0, centers}, EAS_PARTS);
 }
 
 /* AC.1 and AC.2 the intermediate caches, AC.3 corrections, AC.4 the output, AC.5 to AC.8 updates. */
 static void start_compute(struct lad_unit *mod, const struct lad_sample *s)
 {
-    const struct lad_params *p = run_of(mod)->p;
-    double d = run_of(mod)->pt->d, w = lad_passes(p, d), lanes = (double)p->vpu_ac;
-    double used = w * lad_row_uses(p), active = used * s->active / lanes;
+    const struct lad_events_reads *p = run_of(mod)->p;
+    const struct lad_point *pt = run_of(mod)->pt;
+    double d = pt->d, w = pt->passes, lanes = p->vpu_ac;
+    double used = pt->row_cycles, active = used * s->active / lanes;
     if (exactly(mod)) {
-        double update = fmax(1, dse_ceil(s->updates / lanes)) + (double)p->accumulator_cycles;
+        double update = fmax(1, dse_ceil(s->updates / lanes)) + p->accumulator_cycles;
         set_parts(mod, (double[]){w * (dse_ceil(d / lanes) + 1), used * dse_ceil(s->active / lanes), w, w * (d + 3) * update},
                   AC_PARTS);
     } else {
@@ -149,7 +150,7 @@ static void start_compute(struct lad_unit *mod, const struct lad_sample *s)
 /* Cycle in which the APID has seen a position. */
 static double seen_at(const struct lad_unit *mod, uint32_t position)
 {
-    double width = (double)run_of(mod)->p->apid_width;
+    double width = run_of(mod)->p->apid_width;
     return exactly(mod) ? floor(position / width) + 1 : (position + 1.0) / width;
 }
 
@@ -173,7 +174,7 @@ static void start_identify(struct lad_unit *mod, const struct lad_sample *s)
     const struct lad_run *run = run_of(mod);
     uint32_t capacity = dse_sim_ideal(run->sim, DSE_IDEAL_FIFOS) ? 0 : (uint32_t)run->p->active_fifo;
     uint32_t held = dse_fifo_size(tile_of(mod)->active);
-    mod->total = whole_if(exactly(mod), run->pt->n / (double)run->p->apid_width);
+    mod->total = whole_if(exactly(mod), run->pt->n / run->p->apid_width);
     mod->positions = lad_active_positions(&run->draws, s);
     mod->whole = capacity == 0 || capacity - held >= s->active;
     find_active(mod);
@@ -191,8 +192,7 @@ static void find_update(struct lad_unit *mod)
 static void start_discrepancy(struct lad_unit *mod, const struct lad_sample *s)
 {
     const struct lad_run *run = run_of(mod);
-    double w = lad_passes(run->p, run->pt->d) * lad_row_uses(run->p);
-    mod->total = w * whole_if(exactly(mod), s->active / (double)run->p->vpu_md);
+    mod->total = run->pt->row_cycles * whole_if(exactly(mod), s->active / run->p->vpu_md);
     mod->positions = lad_update_indices(&run->draws, s);
     find_update(mod);
 }
@@ -254,7 +254,7 @@ static bool next_part(struct lad_unit *mod, const char *const *labels, int n)
 static void compute_milestone(struct lad_unit *mod)
 {
     uint64_t index;
-    double lanes = (double)run_of(mod)->p->vpu_ac;
+    double lanes = run_of(mod)->p->vpu_ac;
     bool more = next_part(mod, compute_labels, AC_PARTS);
     mod->of->updating = more && mod->at == AC_UPDATE;
     mod->rows = mod->of->updating ? lanes + 2 : lanes;
@@ -347,14 +347,14 @@ static void on_event(struct dse_sim *sim, void *object, uint32_t arg)
 /* ---- the modules of a tile ----------------------------------------------------------------------------------------------- */
 
 /* Rows of vpu_width elements that each reads a cycle: its VPUs one each; APID the rows of G and the scores of its positions. */
-static double rows_of(const struct lad_params *p, enum lad_place place)
+static double rows_of(const struct lad_events_reads *p, enum lad_place place)
 {
-    double row = (double)(p->vpu_width * p->cache_bits);
+    double row = p->vpu_width * p->cache_bits;
     switch (place) {
-    case LAD_SCORE: return (double)p->vpu_eas;
-    case LAD_IDENTIFY: return (double)(p->apid_width * (p->position_bits + p->cache_bits)) / row;
-    case LAD_DISCREPANCY: return (double)p->vpu_md;
-    default: return (double)p->vpu_ac;
+    case LAD_SCORE: return p->vpu_eas;
+    case LAD_IDENTIFY: return p->apid_width * (p->position_bits + p->cache_bits) / row;
+    case LAD_DISCREPANCY: return p->vpu_md;
+    default: return p->vpu_ac;
     }
 }
 
@@ -366,7 +366,7 @@ bool lad_modules_apid_waits(const struct lad_modules *ms)
 void lad_modules_init(struct lad_modules *ms, struct lad_tile *t)
 {
     static const enum lad_place places[] = {LAD_SCORE, LAD_IDENTIFY, LAD_DISCREPANCY, LAD_COMPUTE};
-    const struct lad_params *p = t->run->p;
+    const struct lad_events_reads *p = t->run->p;
     struct dse_sim *sim = t->run->sim;
     ms->tile = t;
     ms->speed = 1;

@@ -18,7 +18,7 @@
 /* Of all layers, or one of the step. */
 bool lad_is_once(const struct lad_run *run, const struct lad_op *o)
 {
-    const double layers = (double)run->pt->llm->layers;
+    const double layers = run->pt->layers;
     if (run->general) return (o->kind == DSE_OP_LINEAR || o->kind == DSE_OP_COLLECTIVE) && o->layers < dse_min(2, layers);
     return o->kind == DSE_OP_LINEAR && o->layers < layers;
 }
@@ -38,7 +38,7 @@ static double qkv_share(const struct lad_run *run, uint32_t head, bool *ret_lead
 
 static double layers_of(const struct lad_run *run, const struct lad_op *o)
 {
-    return lad_is_once(run, o) ? 1 : (double)run->pt->llm->layers;
+    return lad_is_once(run, o) ? 1 : run->pt->layers;
 }
 
 /* Bytes in DRAM that an operator has: weights, and in a step of general operators what else it reads and writes, behind them
@@ -128,7 +128,7 @@ static void add_spilled(const struct lad_run *run, struct lad_job *job)
 {
     const struct lad_op *o = &run->step->op[job->op];
     double spilled = o->activation_bytes * run->batch;
-    if (spilled <= run->pt->sram_bytes * (double)run->p->tiles) return;
+    if (spilled <= run->pt->sram_bytes * run->p->tiles) return;
     const double ports = run->memory.ports, moved = spilled * (o->layers / layers_of(run, o)) / ports; /* of all it stands for */
     uint64_t size = (uint64_t)(spilled / ports), bytes = (uint64_t)moved, read = (uint64_t)(moved * o->activation_read);
     add_flow(job, (struct lad_flow){.region = LAD_AT_SPILLED, .size = size, .bytes = read});
@@ -139,7 +139,7 @@ static void add_spilled(const struct lad_run *run, struct lad_job *job)
 static void add_appended(const struct lad_run *run, struct lad_job *job, uint64_t kv_heads)
 {
     const struct lad_memory *mem = &run->memory;
-    if (run->p->workload.phase == DSE_DECODE) {
+    if (run->p->prefill == 0) {
         job->rows = 2 * kv_heads * run->batch;
         return;
     }
@@ -237,7 +237,7 @@ static void run_job(struct lad_program *pr)
     pr->op = job.op;
     show(pr, o->name, job.head);
     bool in_layer = pr->phase == LAD_LAYERS && o->kind == DSE_OP_LINEAR && pr->run->pt->locality_aware;
-    bool fetch = pr->run->p->prefetch == LAD_PREFETCH_IDEAL ? in_layer : in_layer && job.head >= 0;
+    bool fetch = pr->run->p->fetches_always != 0 ? in_layer : in_layer && job.head >= 0;
     lad_job_start(pr->linear, &job);
     if (fetch) lad_fetch_open(pr->fetcher, job.layer, job.head < 0 ? 0 : (uint32_t)job.head);
 }
@@ -279,7 +279,7 @@ static void start_hidden(struct lad_program *pr)
     const struct lad_step *s = run->step;
     double seconds = 0;
     for (int i = 0; i < s->n_ops; i++)
-        if (!has_job(&s->op[i])) seconds += lad_sfm_seconds(run->pt, s->op[i].ops) * run->batch / (double)run->pt->llm->layers;
+        if (!has_job(&s->op[i])) seconds += s->op[i].sfm_s * run->batch / run->pt->layers;
     if (seconds > 0) lad_sfm_start(pr->linear, seconds);
 }
 
@@ -318,7 +318,7 @@ static bool layer_step(struct lad_program *pr)
             run_period(pr, pr->layer, step / 2);
         return true;
     }
-    if (step > 2 * heads || heads == 0 || pr->run->p->fill != LAD_FILL_LAYER) return false;
+    if (step > 2 * heads || heads == 0 || pr->run->p->fills_layers == 0) return false;
     run_drain(pr);
     return true;
 }
@@ -343,7 +343,7 @@ void lad_program_next(struct lad_program *pr)
             break;
         case LAD_DRAINING:
             pr->phase = LAD_ONCE;
-            if (!pr->run->pt->locality_aware || pr->run->p->fill == LAD_FILL_LAYER) break;
+            if (!pr->run->pt->locality_aware || pr->run->p->fills_layers != 0) break;
             run_drain(pr);
             return;
         case LAD_ONCE:
@@ -400,7 +400,7 @@ static void open_links(struct lad_program *pr)
 {
     struct dse_sim *sim = pr->run->sim;
     if (pr->n_exchanges + pr->n_exchanges_once == 0) return;
-    struct dse_ports *ports = dse_ports_new(sim, "chip", &pr->run->p->links);
+    struct dse_ports *ports = dse_ports_new(sim, "chip", pr->run->pt->links);
     pr->net = dse_net_new(sim, "chips", &ports, 1);
     pr->net_actor = dse_sim_actor(sim, on_exchanged, pr);
 }
@@ -411,7 +411,7 @@ void lad_program_init(struct lad_program *pr, struct lad_run *run, struct lad_la
     *pr = (struct lad_program){.run = run, .slots = slots, .linear = linear, .fetcher = fetcher, .since = dse_sim_now(run->sim)};
     list_ops(pr);
     open_links(pr);
-    if (run->pt->locality_aware && run->p->fill != LAD_FILL_LAYER) pr->warm_periods = warm_periods(run, slots->lock_step);
+    if (run->pt->locality_aware && run->p->fills_layers == 0) pr->warm_periods = warm_periods(run, slots->lock_step);
     pr->layer_time = dse_sim_alloc(run->sim, run->layers, sizeof *pr->layer_time);
     pr->resource = dse_resource(run->sim, NULL, "schedule");
     dse_sim_at(run->sim, pr->since, dse_sim_actor(run->sim, on_start, pr), 0);

@@ -46,8 +46,8 @@ struct lad_signals {
 struct lad_run {
     struct dse_sim *sim;
     const struct lad_point *pt;
-    const struct lad_params *p;
-    const struct lad_step *step; /* of the closed form at this batch */
+    const struct lad_events_reads *p;
+    const struct lad_step *step; /* of the closed form */
     uint32_t layers, heads, batch, tiles, rounds;
     struct lad_stored stored;
     struct lad_draws draws;

@@ -44,7 +44,7 @@ bool lad_found(uint64_t *set, uint32_t position)
 void lad_shared_init(struct lad_shared *s, struct dse_sim *sim, const struct lad_draws *draws, uint32_t deep)
 {
     const struct lad_point *pt = draws->pt;
-    *s = (struct lad_shared){.group = (uint32_t)pt->group, .layers = draws->layers, .batch = draws->batch};
+    *s = (struct lad_shared){.group = pt->group, .layers = draws->layers, .batch = draws->batch};
     if (pt->group == 1) return;
     s->groups = draws->heads / s->group;
     s->in_flight = 2 + deep / draws->heads;

@@ -302,7 +302,7 @@ void lad_slots_init(struct lad_lanes *s, struct lad_run *run, const struct lad_f
     bool ideal = dse_sim_ideal(run->sim, DSE_IDEAL_SYNC) && !run->draws.mean;
     s->run = run;
     s->fetcher = fetcher;
-    s->lock_step = run->p->slots == LAD_BARRIER && !ideal;
+    s->lock_step = run->p->is_barrier != 0 && !ideal;
     s->actor = dse_sim_actor(run->sim, on_event, run);
     dse_sim_actor_name(run->sim, s->actor, "attention periods");
 }

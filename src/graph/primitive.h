@@ -13,6 +13,7 @@
 #include <dse/cost.h>
 #include <dse/hw.h>
 #include <dse/interconnect.h>
+#include <dse/local.h>
 #include <dse/sampling.h>
 #include <dse/sim.h>
 #include <dse/workload.h>
@@ -28,6 +29,7 @@ enum group {
     GROUP_CACHE,
     GROUP_ECONOMICS,
     GROUP_LINKS,
+    GROUP_LOCALITY,
     GROUP_EVENTS,
     GROUP_SAMPLING,
     GROUPS
@@ -55,6 +57,7 @@ struct groups {
     const struct dse_cache *cache;
     const struct dse_economics *economics;
     const struct dse_links *links;
+    const struct dse_local *local;
 };
 struct groups groups_of(const struct group_places *g, const void *params);
 /* The same of a step. That of a generation is the mean step, at the mean of its contexts: *ret_step is then its workload. */
@@ -74,7 +77,7 @@ struct groups_box {
 
 /* ---- primitives -------------------------------------------------------------------------------------------------------------- */
 
-enum { PRIMITIVE_ARGUMENTS_MAX = GRAPH_ARGUMENTS_MAX, PRIMITIVE_RESULTS_MAX = 5 };
+enum { PRIMITIVE_ARGUMENTS_MAX = GRAPH_ARGUMENTS_MAX, PRIMITIVE_RESULTS_MAX = 7 };
 struct primitive {
     const char *arguments[PRIMITIVE_ARGUMENTS_MAX]; /* units; "@srams": a parameter that names an entry of that catalog, whose
                                                        place among the parameters is the number; NULL: no more */

@@ -2,6 +2,7 @@
 
 #include <dse/bound.h>
 #include <dse/fixed.h>
+#include <dse/linear_exp.h>
 #include <dse/num.h>
 #include <dse/units.h>
 
@@ -15,6 +16,7 @@ const struct group_row group_rows[GROUPS] = {
     [GROUP_CACHE] = {"cache", sizeof(struct dse_cache), dse_cache_params, NULL},
     [GROUP_ECONOMICS] = {"economics", sizeof(struct dse_economics), dse_economics_params, NULL},
     [GROUP_LINKS] = {"links", sizeof(struct dse_links), dse_links_params, NULL},
+    [GROUP_LOCALITY] = {"locality", sizeof(struct dse_local), dse_local_params, NULL},
     [GROUP_EVENTS] = {"events", sizeof(struct dse_events), dse_events_params, NULL},
     [GROUP_SAMPLING] = {"sampling", sizeof(struct dse_sampling), dse_sampling_params, NULL},
 };
@@ -34,6 +36,7 @@ struct groups groups_of(const struct group_places *g, const void *params)
         .cache = group_at(g, GROUP_CACHE, params),
         .economics = group_at(g, GROUP_ECONOMICS, params),
         .links = group_at(g, GROUP_LINKS, params),
+        .local = group_at(g, GROUP_LOCALITY, params),
     };
 }
 
@@ -56,8 +59,8 @@ bool groups_has(const struct group_places *g, unsigned groups)
 
 unsigned groups_same(const struct groups *a, const struct groups *b, unsigned groups)
 {
-    const void *const of_a[GROUPS] = {a->workload, a->request, a->memory, a->cache, a->economics, a->links};
-    const void *const of_b[GROUPS] = {b->workload, b->request, b->memory, b->cache, b->economics, b->links};
+    const void *const of_a[GROUPS] = {a->workload, a->request, a->memory, a->cache, a->economics, a->links, a->local};
+    const void *const of_b[GROUPS] = {b->workload, b->request, b->memory, b->cache, b->economics, b->links, b->local};
     unsigned ret = 0;
     for (int i = 0; i < GROUPS; i++)
         if (groups >> i & 1 && (!of_a[i] || memcmp(of_a[i], of_b[i], group_rows[i].size) == 0)) ret |= 1u << i;
@@ -394,6 +397,8 @@ POINT(cache_step)
     ret[2] = s.pages;
     ret[3] = dse_cache_moved(&s);
     ret[4] = dse_cache_footprint(&s, g->workload);
+    ret[5] = s.held;
+    ret[6] = s.besides_bytes;
 }
 
 /* All of it grows from one end of dse_cache_ends to the other. */
@@ -404,7 +409,7 @@ BOX(cache_step_box)
     const struct dse_workload *least = &g->part->least, *most = &g->part->most;
     struct dse_interval target;
     const bool some = dse_cache_ends(&few, &many, least, dse_iv((double)least->context, (double)most->context), &target);
-    for (int i = 0; i < 5; i++) ret[i] = range_nothing;
+    for (int i = 0; i < 7; i++) ret[i] = range_nothing;
     if (!some) return;
     const struct dse_cache_step lo = step_at(&few, least), hi = step_at(&many, most);
     ret[0] = hull(lo.read, hi.read);
@@ -412,6 +417,8 @@ BOX(cache_step_box)
     ret[2] = hull(lo.pages, hi.pages);
     ret[3] = hull(dse_cache_moved(&lo), dse_cache_moved(&hi));
     ret[4] = hull(dse_cache_footprint(&lo, least), dse_cache_footprint(&hi, most));
+    ret[5] = hull(lo.held, hi.held);
+    ret[6] = hull(lo.besides_bytes, hi.besides_bytes);
 }
 
 static void quality_of(const struct dse_cache_steps *steps, double *ret)
@@ -636,6 +643,7 @@ POINT(sram)
     ret[1] = m.read_pj * DSE_PICO;
     ret[2] = m.leakage_mw / DSE_MW_PER_W;
     ret[3] = m.dynamic_mw / DSE_MW_PER_W;
+    ret[4] = m.write_pj * DSE_PICO;
 }
 
 /* The least and the largest capacity of the table. */
@@ -675,6 +683,7 @@ BOX(sram_box)
     ret[1] = given(b.read_pj, DSE_PICO, all);
     ret[2] = given(b.leakage_mw, 1 / DSE_MW_PER_W, all);
     ret[3] = given(b.dynamic_mw, 1 / DSE_MW_PER_W, all);
+    ret[4] = given(b.write_pj, DSE_PICO, all);
 }
 
 /* ---- supply and die --------------------------------------------------------------------------------------------------------- */
@@ -797,6 +806,22 @@ POINT(reticle)
     ret[0] = dse_physical(g->economics->costs, DSE_C_reticle_mm2) * 1e-6;
 }
 
+/* The network over tiles of a[0] square metres in all, which are a[1]: none over one. */
+POINT(network)
+{
+    const double share = dse_physical(g->economics->costs, DSE_C_noc_area_share);
+    ret[0] = a[1] > 1 ? a[0] * share / (1 - share) : 0;
+}
+
+BOX(network_box)
+{
+    const double share = dse_physical(g->lo.economics->costs, DSE_C_noc_area_share);
+    ret[0] = range_unknown;
+    if (a[0].none || a[1].none || !(a[0].lo >= 0)) return;
+    const struct dse_interval all = dse_iv_scale(iv(a[0]), share / (1 - share));
+    ret[0] = (struct graph_range){a[1].lo > 1 ? dse_below(all.lo, 4) : 0, a[1].hi > 1 ? dse_above(all.hi, 4) : 0, false, false};
+}
+
 /* ---- links ------------------------------------------------------------------------------------------------------------------ */
 
 /* What an exchange may be of, whatever a formula says: a kind, and numbers of devices and bytes that there are. */
@@ -842,24 +867,28 @@ BOX(exchange_box)
     ret[1] = range_iv(b.joules);
 }
 
-static double links_of(const struct groups *g, double metres)
+static void links_of(const struct groups *g, double metres, double ret[2])
 {
     struct dse_links_die d;
     dse_links_die_at(g->economics->costs, g->links, nm_of_metres(metres), &d);
-    return d.mm2 * 1e-6;
+    ret[0] = d.mm2 * 1e-6;
+    ret[1] = d.edge_mm * 1e-3;
 }
 
 POINT(links_area)
 {
-    ret[0] = links_of(g, a[0]);
+    links_of(g, a[0], ret);
 }
 
 /* What nobody published is so of both ends: they have one kind of link. */
 BOX(links_area_box)
 {
-    const double lo = is_single(a[0]) ? links_of(&g->lo, a[0].lo) : (double)NAN,
-                 hi = is_single(a[0]) ? links_of(&g->hi, a[0].lo) : (double)NAN;
-    ret[0] = isnan(lo) && isnan(hi) && is_single(a[0]) ? range_nothing : hull(lo, hi);
+    double lo[2], hi[2];
+    ret[0] = ret[1] = range_unknown;
+    if (!is_single(a[0])) return;
+    links_of(&g->lo, a[0].lo, lo);
+    links_of(&g->hi, a[0].lo, hi);
+    for (int i = 0; i < 2; i++) ret[i] = isnan(lo[i]) && isnan(hi[i]) ? range_nothing : hull(lo[i], hi[i]);
 }
 
 /* ---- numbers in fixed point -------------------------------------------------------------------------------------------------- */
@@ -887,6 +916,110 @@ POINT(rotation)
     ret[0] = ok ? dse_rotation_drift((int64_t)a[0], a[1], (int64_t)a[2], (int64_t)a[3]) : (double)NAN;
 }
 
+/* ---- LAD's decoding
+ * ----------------------------------------------------------------------------------------------------------- */
+
+static struct dse_local_of local_of(const struct groups *g)
+{
+    return (struct dse_local_of){g->local, g->cache, g->workload};
+}
+
+/* Statistics of the mean head at a context: NaN where there are none. */
+POINT(local_at)
+{
+    const struct dse_local_of o = local_of(g);
+    struct dse_locality at;
+    double cv;
+    for (int i = 0; i < 6; i++) ret[i] = (double)NAN;
+    if (!(a[0] >= 1 && a[0] <= positions_most) || dse_local_at(&o, a[0], &at, &cv)) return;
+    const double numbers[] = {at.centers, at.large, at.active, at.updates, at.hit_ratio, cv};
+    memcpy(ret, numbers, sizeof numbers);
+}
+
+BOX(local_at_box)
+{
+    const struct dse_local_of lo = local_of(&g->lo), hi = local_of(&g->hi);
+    struct dse_locality_bound b;
+    struct dse_interval cv;
+    bool all;
+    for (int i = 0; i < 6; i++) ret[i] = range_unknown;
+    if (!positive(a[0]) || a[0].hi > positions_most) return;
+    for (int i = 0; i < 6; i++) ret[i] = range_nothing;
+    if (!dse_local_bound(&lo, &hi, iv(a[0]), &b, &cv, &all)) return;
+    const struct dse_interval numbers[] = {b.centers, b.large, b.active, b.updates, b.hit_ratio, cv};
+    for (int i = 0; i < 6; i++) ret[i] = (struct graph_range){numbers[i].lo, numbers[i].hi, !all, false};
+}
+
+POINT(local_works)
+{
+    NO_ARGUMENTS;
+    const struct dse_local_of o = local_of(g);
+    ret[0] = dse_local_works(g->local, g->workload);
+    ret[1] = !dse_local_unlike(&o);
+}
+
+BOX(local_works_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = range_of(dse_local_works(g->lo.local, g->lo.workload));
+    ret[1] = (struct graph_range){0, 1, false, false};
+}
+
+POINT(local_loss)
+{
+    NO_ARGUMENTS;
+    const struct dse_local_of o = local_of(g);
+    struct dse_local_loss loss;
+    dse_local_quality(&o, &loss);
+    const double numbers[] = {loss.error, loss.error_sd, loss.false_negative, loss.task_score, loss.task_loss};
+    memcpy(ret, numbers, sizeof numbers);
+}
+
+BOX(local_loss_box)
+{
+    NO_ARGUMENTS;
+    const struct dse_local_of lo = local_of(&g->lo), hi = local_of(&g->hi);
+    struct dse_interval b[5];
+    dse_local_quality_bound(&lo, &hi, dse_iv_i64(g->lo.workload->context, g->hi.workload->context), b);
+    for (int i = 0; i < 5; i++) ret[i] = some_of(b[i]);
+}
+
+enum { HEADS_MOST = 4096 };
+
+static bool is_shared(double n, double count, double newest, double heads)
+{
+    return n >= 1 && n <= positions_most && count >= 0 && count <= n && newest >= 0 && heads >= 0 && heads <= HEADS_MOST &&
+           heads == floor(heads);
+}
+
+/* Of a[0] positions, a[1] a head, a[2] newest and a[3] heads. */
+POINT(shared)
+{
+    (void)g;
+    ret[0] = is_shared(a[0], a[1], a[2], a[3]) ? dse_local_shared(a[0], a[1], a[2], (int64_t)a[3]) : (double)NAN;
+}
+
+BOX(shared_box)
+{
+    (void)g;
+    bool none = false;
+    for (int i = 0; i < 4; i++) none = none || a[i].none;
+    ret[0] = range_unknown;
+    if (!is_one(&a[3]) || range_is_nothing(a[0]) || range_is_nothing(a[1]) || range_is_nothing(a[2])) return;
+    const double count = dse_min(a[1].hi, a[0].hi);
+    if (!is_shared(a[0].lo, dse_min(a[1].lo, a[0].lo), a[2].lo, a[3].lo) || !is_shared(a[0].hi, count, a[2].hi, a[3].lo)) return;
+    ret[0] = range_iv(dse_local_shared_bound(iv(a[0]), dse_iv(a[1].lo, count), iv(a[2]), (int64_t)a[3].lo));
+    ret[0].none = none;
+}
+
+/* Of a[0] intervals, a[1] scores of deviation a[2]. */
+POINT(softmax_pieces)
+{
+    (void)g;
+    const bool ok = is_whole(a[0], 2, DSE_PIECES_MAX) && is_whole(a[1], 1, positions_most) && a[2] > 0;
+    ret[0] = ok ? dse_softmax_pieces_mse((int64_t)a[0], a[1], a[2]) : (double)NAN;
+}
+
 /* ---- tables ----------------------------------------------------------------------------------------------------------------- */
 
 enum {
@@ -895,7 +1028,9 @@ enum {
     OF_CACHE = 1 << GROUP_CACHE,
     OF_ECONOMICS = 1 << GROUP_ECONOMICS,
     OF_LINKS = 1 << GROUP_LINKS,
-    OF_REQUEST = 1 << GROUP_REQUEST
+    OF_REQUEST = 1 << GROUP_REQUEST,
+    OF_LOCALITY = 1 << GROUP_LOCALITY,
+    OF_LOCAL = OF_LOCALITY | OF_WORKLOAD | OF_CACHE
 };
 
 enum {
@@ -939,7 +1074,13 @@ enum {
     P_INEXACT_SCORE,
     P_EXP2_SWEPT,
     P_ROTATION,
-    P_EXPERTS
+    P_EXPERTS,
+    P_NETWORK,
+    P_LOCAL,
+    P_LOCAL_WORKS,
+    P_LOCAL_LOSS,
+    P_SOFTMAX_PIECES,
+    P_SHARED
 };
 
 #define CHOSEN(name, which) \
@@ -958,6 +1099,7 @@ CHOSEN(sram_beyond, P_SRAM_BEYOND)
 CHOSEN(sram_range, P_SRAM_RANGE)
 CHOSEN(exp2_swept, P_EXP2_SWEPT)
 CHOSEN(rotation, P_ROTATION)
+CHOSEN(softmax_pieces, P_SOFTMAX_PIECES)
 #undef CHOSEN
 
 const struct primitive primitives[] = {
@@ -982,7 +1124,7 @@ const struct primitive primitives[] = {
     [P_TECHNOLOGY] = {{"@technologies", "m"}, 0, 4, technology, technology_box},
     [P_TECHNOLOGY_NODE] = {{"@technologies"}, 0, 1, technology_node, technology_node_box},
     [P_SRAM_NODE] = {{"@srams"}, 0, 1, sram_node, sram_node_box},
-    [P_SRAM] = {{"@srams", "B", "B"}, 0, 4, sram, sram_box},
+    [P_SRAM] = {{"@srams", "B", "B"}, 0, 5, sram, sram_box},
     [P_SUPPLY] = {{"@technologies", "m", "Hz", "Hz"}, OF_ECONOMICS, 4, supply, supply_box},
     [P_CLOCK_SHARE] = {{NULL}, OF_ECONOMICS, 1, clock_share, clock_share_box},
     [P_LEAKAGE_SHARE] = {{"m"}, OF_ECONOMICS, 1, leakage_share, leakage_share_box},
@@ -991,17 +1133,23 @@ const struct primitive primitives[] = {
     [P_FASTEST] = {{"@technologies", "m", "Hz"}, OF_ECONOMICS, 1, fastest, fastest_box},
     [P_RETICLE] = {{NULL}, OF_ECONOMICS, 1, reticle, reticle_box},
     [P_EXCHANGE] = {{"1", "1", "1", "B", "1"}, OF_LINKS, 2, exchange, exchange_box},
-    [P_LINKS_AREA] = {{"m"}, OF_LINKS | OF_ECONOMICS, 1, links_area, links_area_box},
+    [P_LINKS_AREA] = {{"m"}, OF_LINKS | OF_ECONOMICS, 2, links_area, links_area_box},
     [P_QUALITY] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 3, quality, quality_box},
     [P_SCORE] = {{NULL}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 2, score, score_box},
     [P_SRAM_RANGE] = {{"@srams"}, 0, 2, sram_range, sram_range_box},
     [P_EXPERTS] = {{"1", "1", "1"}, OF_WORKLOAD, 1, experts, experts_box},
     [P_SRAM_BEYOND] = {{"@technologies", "m"}, 0, 1, sram_beyond, sram_beyond_box},
-    [P_CACHE_STEP] = {{NULL}, OF_WORKLOAD | OF_CACHE, 5, cache_step, cache_step_box},
+    [P_CACHE_STEP] = {{NULL}, OF_WORKLOAD | OF_CACHE, 7, cache_step, cache_step_box},
     [P_INEXACT] = {{"1", "1", "1", "1"}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 3, inexact, inexact_box},
     [P_INEXACT_SCORE] = {{"1", "1", "1", "1"}, OF_WORKLOAD | OF_REQUEST | OF_CACHE, 2, inexact_score, inexact_score_box},
     [P_EXP2_SWEPT] = {{"1", "1"}, 0, 2, exp2_swept, exp2_swept_box},
     [P_ROTATION] = {{"1", "1", "1", "1"}, 0, 1, rotation, rotation_box},
+    [P_NETWORK] = {{"m2", "1"}, OF_ECONOMICS, 1, network, network_box},
+    [P_LOCAL] = {{"1"}, OF_LOCAL, 6, local_at, local_at_box},
+    [P_LOCAL_WORKS] = {{NULL}, OF_LOCAL, 2, local_works, local_works_box},
+    [P_LOCAL_LOSS] = {{NULL}, OF_LOCAL, 5, local_loss, local_loss_box},
+    [P_SHARED] = {{"1", "1", "1", "1"}, 0, 1, shared, shared_box},
+    [P_SOFTMAX_PIECES] = {{"1", "1", "1"}, 0, 1, softmax_pieces, softmax_pieces_box},
 };
 
 const struct answer answers[] = {
@@ -1039,6 +1187,7 @@ const struct answer answers[] = {
     {"sram_read", "J", "energy of reading one word of the macro", P_SRAM, 1},
     {"sram_leakage", "W", "leakage of the macro", P_SRAM, 2},
     {"sram_dynamic", "W", "dynamic power of the macro under the load of its paper", P_SRAM, 3},
+    {"sram_write", "J", "energy of writing one word of the macro", P_SRAM, 4},
     {"supply_volts", "V", "supply voltage that a clock needs, for a chip published in a node at a clock", P_SUPPLY, 0},
     {"supply_energy", "1", "energy of an operation over energy at the nominal supply", P_SUPPLY, 1},
     {"supply_leakage", "1", "leakage over leakage at the nominal supply", P_SUPPLY, 2},
@@ -1056,6 +1205,25 @@ const struct answer answers[] = {
     {"exchange_seconds", "s", "time of a collective operation", P_EXCHANGE, 0},
     {"exchange_energy", "J", "energy of the bytes that leave one chip in it", P_EXCHANGE, 1},
     {"links_area", "m2", "area of the PHYs and controllers of a chip's links", P_LINKS_AREA, 0},
+    {"links_edge", "m", "die edge that they take", P_LINKS_AREA, 1},
+    {"die_network", "m2", "area of the network over `tiles` tiles of `core` in all; 0 over one", P_NETWORK, 0},
+    {"locality_centers", "1", "directional centers among the keys of the mean head at a context", P_LOCAL, 0},
+    {"locality_large", "1", "positions of the mean head whose mode is near 0 at a context", P_LOCAL, 1},
+    {"locality_active", "1", "active positions of the mean head at a context, the newest included", P_LOCAL, 2},
+    {"locality_updates", "1", "positions of the mean head that change their mode at a context", P_LOCAL, 3},
+    {"locality_hits", "1", "share of the active positions that were active in the step before", P_LOCAL, 4},
+    {"locality_spread", "1", "active positions over heads at a context: standard deviation over mean", P_LOCAL, 5},
+    {"union_share", "1",
+     "rows read for `heads` heads of `count` among `n` positions each, `newest` of them the same, over heads * count", P_SHARED, 0},
+    {"locality.works", "1", "1 where LAD's decoding works on layers of the step, else 0", P_LOCAL_WORKS, 0},
+    {"locality.measured", "1", "1 where the statistics were measured under the settings of the point, else 0", P_LOCAL_WORKS, 1},
+    {"locality.attention_error", "1", "relative error of the output of LAD's decoding", P_LOCAL_LOSS, 0},
+    {"locality.attention_error_sd", "1", "standard deviation of that error over heads", P_LOCAL_LOSS, 1},
+    {"locality.false_negative", "1", "share of the positions that are wrongly taken to be in their mode", P_LOCAL_LOSS, 2},
+    {"locality.task_score", "1", "score of LAD's decoding on the task", P_LOCAL_LOSS, 3},
+    {"locality.task_loss", "1", "lost share of the LLM's own score", P_LOCAL_LOSS, 4},
+    {"softmax_pieces", "1", "mean squared error of softmax over `n` normal scores of `sd` when exp has `intervals` linear pieces",
+     P_SOFTMAX_PIECES, 0},
     {"cache.retained_mass", "1", "share of the softmax mass on the positions that are read", P_QUALITY, 0, P_INEXACT},
     {"cache.attention_error", "1", "relative error of the output of attention", P_QUALITY, 1, P_INEXACT},
     {"cache.attention_error_sd", "1", "standard deviation of that error over heads", P_QUALITY, 2, P_INEXACT},
@@ -1070,6 +1238,8 @@ const struct answer answers[] = {
     {"cache.pages", "1", "pages that a step reads the bounds of", P_CACHE_STEP, 2},
     {"cache.moved", "B", "bytes that the policy moves in a step, of a sequence and layer", P_CACHE_STEP, 3},
     {"cache.footprint", "B", "weights and KV cache in memory, with all that the policy keeps", P_CACHE_STEP, 4},
+    {"cache.held", "1", "the most positions that the cache ever holds", P_CACHE_STEP, 5},
+    {"cache.besides", "B", "bytes that the policy keeps beside keys and values, of a sequence and layer", P_CACHE_STEP, 6},
     {"exp2_swept", "1", "largest relative error of 2^-x by 2^`lut_bits` lines, over all x of `fraction_bits`", P_EXP2_SWEPT, 0},
     {"exp2_rounded", "1", "the same with table, slopes and result in `fraction_bits`", P_EXP2_SWEPT, 1},
     {"rotation_drift", "1", "worst error of rotary angles that are added up in `fraction_bits`, up to a position", P_ROTATION, 0},

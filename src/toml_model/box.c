@@ -138,6 +138,12 @@ static struct dse_interval total(const struct step *s, enum total t, double scal
     return scale == 1 ? v : dse_iv_scale(v, scale);
 }
 
+/* What the model says of a token. Where it is one number it is that of the totals, but for the last digit. */
+static bool varies(const struct step *s, enum total t)
+{
+    return s->m->totals[t] >= 0 && s->totals[t].lo < s->totals[t].hi;
+}
+
 static struct dse_interval tokens_of(const struct step *s)
 {
     return s->m->totals[TOTAL_TOKENS] < 0 ? dse_workload_part_tokens(s->groups->part) : total(s, TOTAL_TOKENS, 1);
@@ -178,6 +184,8 @@ void box_common(const struct toml_model *m, const struct groups_box *g, const st
     t.peak_ops = total(&s, TOTAL_PEAK_OPS, 1);
     t.peak_bytes = total(&s, TOTAL_PEAK_BYTES, 1);
     t.area_mm2 = total(&s, TOTAL_AREA, 1e6);
+    if (varies(&s, TOTAL_TOKEN_TIME)) t.token_s = total(&s, TOTAL_TOKEN_TIME, 1);
+    if (varies(&s, TOTAL_TOKEN_ENERGY)) t.token_joules = total(&s, TOTAL_TOKEN_ENERGY, 1);
     if (with_bill && bills(&s, &lo, &hi)) {
         t.bill_lo = &lo;
         t.bill_hi = &hi;
@@ -189,6 +197,7 @@ void box_common(const struct toml_model *m, const struct groups_box *g, const st
 void box_own(const struct own_metric *own, struct graph_range r, void *floor, void *ceiling)
 {
     double *lo = (double *)(void *)((char *)floor + own->offset), *hi = (double *)(void *)((char *)ceiling + own->offset);
+    if (own->choices) return;
     const struct dse_interval known = range_is_nothing(r) ? dse_unbounded : dse_iv(r.lo / own->scale, r.hi / own->scale);
     dse_bound_set(lo, hi, known);
 }
@@ -277,7 +286,7 @@ static bool bound_parts(const struct toml_model *m, const void *lo, const void *
     return dse_bound_parts(&m->desc, m->groups.offset[GROUP_WORKLOAD], lo, hi, bound_bounded, floor, ceiling);
 }
 
-static bool bound(const struct toml_model *m, bool walked, const void *lo, const void *hi, void *floor, void *ceiling)
+static bool bound_given(const struct toml_model *m, bool walked, const void *lo, const void *hi, void *floor, void *ceiling)
 {
     const struct groups l = groups_of(&m->groups, lo), h = groups_of(&m->groups, hi);
     bounded.m = m;
@@ -292,6 +301,37 @@ static bool bound(const struct toml_model *m, bool walked, const void *lo, const
     set_contexts(&l, &h, (struct dse_workload *)(void *)(ends + at), (struct dse_workload *)(void *)(own_hi + at));
     const bool some = bound_parts(m, ends, own_hi, floor, ceiling);
     free(ends);
+    return some;
+}
+
+/* Is it one point, but for what the event level alone reads? `room`: for parameters. */
+static bool is_one_point(const struct toml_model *m, const void *lo, const void *hi, void *room)
+{
+    memcpy(room, lo, m->desc.params_size);
+    for (size_t i = 0; i < m->schema.n; i++) {
+        const struct field *f = &m->schema.fields[i];
+        const enum group g = group_of_param(m, f->offset);
+        if (f->reader == READ_BY_EVENT_LEVEL || g == GROUP_EVENTS || g == GROUP_SAMPLING) field_set(f, room, field_get(f, hi));
+    }
+    return memcmp(room, hi, m->desc.params_size) == 0;
+}
+
+/* Of what a model chooses it may take any, up to what is asked for. */
+static bool bound(const struct toml_model *m, bool walked, const void *lo, const void *hi, void *floor, void *ceiling)
+{
+    if (!chooses(m, lo)) return bound_given(m, walked, lo, hi, floor, ceiling);
+    const size_t size = m->desc.params_size;
+    void *least = xmalloc(size);
+    bool some;
+    if (is_one_point(m, lo, hi, least)) {
+        point_chosen(m, lo, least);
+        some = bound_given(m, walked, least, least, floor, ceiling);
+    } else {
+        memcpy(least, lo, size);
+        chosen_set(m, least, 1);
+        some = bound_given(m, walked, least, hi, floor, ceiling);
+    }
+    free(least);
     return some;
 }
 
@@ -312,7 +352,7 @@ void walk_moves(const void *model, const void *lo, const void *hi, const struct 
     const size_t size = m->desc.params_size, at = m->groups.offset[GROUP_WORKLOAD];
     struct dse_workload_part part;
     for (size_t i = 0; i <= m->n_common + (size_t)m->n_own; i++) ret[i] = moves_any(~0u);
-    if (box_generates(m, lo, hi) || (has_workload && !box_is_one_part(m, lo, hi, &part))) return;
+    if (chooses(m, lo) || box_generates(m, lo, hi) || (has_workload && !box_is_one_part(m, lo, hi, &part))) return;
     char *own_lo = xmalloc(2 * size), *own_hi = own_lo + size;
     memcpy(own_lo, lo, size);
     memcpy(own_hi, hi, size);

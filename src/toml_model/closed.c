@@ -68,6 +68,11 @@ const struct dse_cache *dse_closed_cache(const struct dse_closed *c)
     return group(c, "cache");
 }
 
+const struct dse_local *dse_closed_locality(const struct dse_closed *c)
+{
+    return group(c, "locality");
+}
+
 const struct dse_economics *dse_closed_economics(const struct dse_closed *c)
 {
     return group(c, "economics");
@@ -202,7 +207,10 @@ void dse_closed_report(struct dse_closed_at *at, const void *given, void *metric
 bool closed_simulate(const struct toml_model *m, const void *params, struct dse_sim *sim, void *metrics,
                      struct dse_breakdown *breakdown)
 {
-    struct dse_closed c = {.m = m, .params = params};
+    void *own = xmalloc(m->desc.params_size);
+    point_chosen(m, params, own);
+    struct dse_closed c = {.m = m, .params = own};
+    params = own;
     c.groups = groups_of_step(&m->groups, params, &c.step);
     const bool ok = m->built_in->simulate(&c, sim, metrics, breakdown);
     for (struct dse_closed_at *at = c.variants, *next; at; at = next) {
@@ -212,5 +220,6 @@ bool closed_simulate(const struct toml_model *m, const void *params, struct dse_
         free(at->out);
         free(at);
     }
+    free(own);
     return ok;
 }

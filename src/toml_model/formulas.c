@@ -267,14 +267,23 @@ static bool read_conditions(struct toml_model *m, const char *section, struct co
 static const struct {
     const char *key, *unit;
 } totals[TOTALS] = {
-    [TOTAL_TIME] = {"time", "s"},           [TOTAL_ATTENTION] = {"attention", "s"},
-    [TOTAL_TOKENS] = {"tokens", "1"},       [TOTAL_ENERGY] = {"energy", "J"},
-    [TOTAL_BYTES] = {"dram_bytes", "B"},    [TOTAL_OPS] = {"ops", "1"},
-    [TOTAL_PEAK_OPS] = {"peak_ops", "1/s"}, [TOTAL_PEAK_BYTES] = {"peak_bytes", "B/s"},
-    [TOTAL_AREA] = {"area", "m2"},          [TOTAL_COMPUTE] = {"compute", "s"},
-    [TOTAL_DRAM] = {"dram", "s"},           [TOTAL_LATENCY] = {"latency", "s"},
-    [TOTAL_CHIPS] = {"chips", "1"},         [TOTAL_DIE] = {"die", "m2"},
+    [TOTAL_TIME] = {"time", "s"},
+    [TOTAL_ATTENTION] = {"attention", "s"},
+    [TOTAL_TOKENS] = {"tokens", "1"},
+    [TOTAL_ENERGY] = {"energy", "J"},
+    [TOTAL_BYTES] = {"dram_bytes", "B"},
+    [TOTAL_OPS] = {"ops", "1"},
+    [TOTAL_PEAK_OPS] = {"peak_ops", "1/s"},
+    [TOTAL_PEAK_BYTES] = {"peak_bytes", "B/s"},
+    [TOTAL_AREA] = {"area", "m2"},
+    [TOTAL_COMPUTE] = {"compute", "s"},
+    [TOTAL_DRAM] = {"dram", "s"},
+    [TOTAL_LATENCY] = {"latency", "s"},
+    [TOTAL_CHIPS] = {"chips", "1"},
+    [TOTAL_DIE] = {"die", "m2"},
     [TOTAL_NODE] = {"node", "m"},
+    [TOTAL_TOKEN_TIME] = {"token_time", "s"},
+    [TOTAL_TOKEN_ENERGY] = {"token_energy", "J"},
 };
 
 int equation_of_auto(struct toml_model *m, const struct toml_node *formula, const struct field *f, struct diags *diags)
@@ -303,6 +312,18 @@ static int with_unit(struct toml_model *m, const struct toml_node *key, const ch
                          .has_measure = true,
                          .unit = unit};
     measure_parse(unit, strlen(unit), &e.measure);
+    return read_equation(m, e, key, diags);
+}
+
+int formula_in_unit(struct toml_model *m, const struct toml_node *key, const char *unit, struct diags *diags)
+{
+    return with_unit(m, key, "[chosen]", unit, DOMAIN_NONE, diags);
+}
+
+int formula_without_unit(struct toml_model *m, const struct toml_node *key, struct diags *diags)
+{
+    const struct equation e = {
+        .file = m->doc, .name = xasprintf("%s of [chosen]", key->key), .domain = DOMAIN_NONE, .loc = toml_key_loc(m->doc, key)};
     return read_equation(m, e, key, diags);
 }
 
@@ -374,9 +395,26 @@ static bool read_mean(const struct toml_model *m, const struct toml_node *key, c
                          "%s: a mean is not taken over that", key->key);
 }
 
+/* The words that the number of a metric is the place of. */
+static bool read_metric_choices(struct toml_model *m, const struct toml_node *key, struct own_metric *own, struct diags *diags)
+{
+    const struct toml_node *list = toml_expect(m->doc, key, "choices", TOML_ARRAY, diags);
+    if (!list) return !toml_get(key, "choices");
+    char **choices = xcalloc(list->n + 1, sizeof *choices);
+    m->choices = xrealloc(m->choices, m->n_choices + 1, sizeof *m->choices);
+    m->choices[m->n_choices++] = choices;
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->children[i].type != TOML_STRING)
+            return diags_input(diags, toml_loc(m->doc, &list->children[i]), m->doc->text, NULL, "a choice is a string");
+        choices[i] = list->children[i].string;
+    }
+    own->choices = (const char *const *)choices;
+    return true;
+}
+
 static bool read_metric(struct toml_model *m, const struct toml_node *key, struct diags *diags)
 {
-    static const char *const keys[] = {"is", "doc", "source", "better", "mean", "null"};
+    static const char *const keys[] = {"is", "doc", "source", "better", "mean", "null", "choices"};
     for (const struct dse_metric *c = dse_common_metrics; c->type != DSE_TYPE_END; c++)
         if (strcmp(c->name, key->key) == 0)
             return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "[step] says what it follows from",
@@ -389,15 +427,15 @@ static bool read_metric(struct toml_model *m, const struct toml_node *key, struc
     if (better && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
         return diags_input(diags, toml_loc(m->doc, toml_get(key, "better")), m->doc->text, "leave it out where neither is better",
                            "%s: better is \"less\" or \"more\"", key->key);
-    const int i = named(m, key, (struct equation){.file = m->doc, .domain = DOMAIN_NONE}, keys, 6, diags);
+    const int i = named(m, key, (struct equation){.file = m->doc, .domain = DOMAIN_NONE}, keys, 7, diags);
     enum dse_mean mean;
     if (i < 0 || !read_mean(m, key, m->equations[i].unit ? m->equations[i].unit : "", &mean, diags)) return false;
     if (m->equations[i].unit && !unit_find(NULL, m->equations[i].unit))
         return diags_input(diags, toml_key_loc(m->doc, key), m->doc->text, "_us, _ms, _mib, _gib, _mj, _w, _mm2, _gbs, _gops, ...",
                            "%s: a metric is in a unit that designers speak", key->key);
     m->own = xrealloc(m->own, (size_t)m->n_own + 1, sizeof *m->own);
-    m->own[m->n_own++] = (struct own_metric){.equation = i, .mean = mean, .why_null = string_of(m->doc, key, "null", diags)};
-    return true;
+    m->own[m->n_own] = (struct own_metric){.equation = i, .mean = mean, .why_null = string_of(m->doc, key, "null", diags)};
+    return read_metric_choices(m, key, &m->own[m->n_own++], diags);
 }
 
 static bool read_metrics(struct toml_model *m, struct diags *diags)
@@ -504,9 +542,9 @@ static bool read_parts(struct toml_model *m, struct diags *diags)
 bool read_formulas(struct toml_model *m, struct diags *diags)
 {
     static const char *const sections[] = {
-        "include",  "model",  "parameters", "defaults",       "tables", "functions",  "equations",  "for",
-        "check",    "beyond", "step",       "metrics",        "parts",  "causes",     "trends",     "claims",
-        "machines", "cases",  "accounting", "contradictions", "events", "arithmetic", "unmeasured", "refuse"};
+        "include",    "model",          "parameters", "defaults",   "tables",     "functions", "equations", "for",      "check",
+        "beyond",     "step",           "metrics",    "parts",      "causes",     "trends",    "claims",    "machines", "cases",
+        "accounting", "contradictions", "events",     "arithmetic", "unmeasured", "refuse",    "chosen"};
     bool ok = toml_check_keys(m->doc, &m->doc->root, sections, sizeof sections / sizeof *sections, diags);
     for (int i = 0; i <= m->includes.n; i++) {
         const struct toml_doc *doc = i < m->includes.n ? m->includes.docs[i] : m->doc;
@@ -525,6 +563,7 @@ bool read_formulas(struct toml_model *m, struct diags *diags)
     ok = read_causes(m, diags) && ok;
     ok = read_arithmetic(m, diags) && ok;
     ok = read_step(m, diags) && ok;
+    ok = read_chosen(m, diags) && ok;
     ok = read_trends(m, diags) && ok;
     ok = read_claims(m, diags) && ok;
     return read_parts(m, diags) && ok;

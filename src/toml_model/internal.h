@@ -3,7 +3,8 @@
  * A variant of a model (events.c) is a struct toml_model, too: the same equations compiled once more, with some of them as inputs.
  * What is made of a model's graph (plan.c) and run (point.c) is made and run of a variant alike.
  *
- * Files that call each other: autos, box, built_in, closed, compile, compile_at, compile_calls, compile_loops, compile_solve,
+ * Files that call each other: autos, box, built_in, chosen, closed, compile, compile_at, compile_calls, compile_loops,
+ * compile_solve,
  * constants, events, formulas, include, many, many_boxes, plan, point, slopes, tables, toml_model, walk: an equation is compiled
  * where another one asks for it, and the tables of a struct dse_model point to functions that run what was compiled.
  */
@@ -177,6 +178,8 @@ enum total {
     TOTAL_CHIPS,
     TOTAL_DIE,
     TOTAL_NODE,
+    TOTAL_TOKEN_TIME, /* of boxes alone: what the batch has cancelled in */
+    TOTAL_TOKEN_ENERGY,
     TOTALS
 };
 
@@ -208,7 +211,8 @@ struct part_row {
 
 struct own_metric {
     int equation;
-    const char *why_null; /* where it has no number; or NULL */
+    const char *const *choices; /* the number is the place of one of these words; NULL: it is a number */
+    const char *why_null;       /* where it has no number; or NULL */
     enum dse_mean mean;
     double scale;
     size_t offset;
@@ -232,11 +236,21 @@ enum question {
     QUESTION_BREAKDOWN,
     QUESTION_EQUATE,
     QUESTION_STAND,
+    QUESTION_CHOOSE,
     QUESTIONS
 };
 
 /* What [arithmetic] says of the numbers that attention is computed in: whether their error counts, and the settings. */
 enum inexact_number { INEXACT_WHEN, INEXACT_EXP_BITS, INEXACT_FRACTION_BITS, INEXACT_ROUNDING, INEXACT_NUMBERS };
+
+/* [chosen.batch]: with any but the first choice of `by`, the parameter is the most that is wanted. Equations: whether a number
+ * fits; what it is a multiple of; and what is least at the best one, or null where the most whole rounds are taken. */
+enum chosen_number { CHOSEN_FITS, CHOSEN_ROUND, CHOSEN_LEAST, CHOSEN_NUMBERS };
+enum { CHOSEN_TRIED_MAX = 64 };
+struct chosen {
+    const struct field *parameter, *by; /* by: NULL where nothing is chosen */
+    int equations[CHOSEN_NUMBERS];
+};
 
 struct plan;
 struct plans;
@@ -298,9 +312,12 @@ struct toml_model {
     struct part_limit causes[DSE_CAUSES_MAX]; /* of energy: joules */
     int n_causes;
     bool off_by_eviction; /* without eviction nothing depends on what it alone reads */
-    int totals[TOTALS];   /* equations, or -1 */
+    bool off_by_decoding; /* the same of LAD's decoding */
+    struct dse_technique techniques[3];
+    int totals[TOTALS]; /* equations, or -1 */
     const struct field
         *board; /* the parameter that names the FPGA whose boards are bought; NULL: the bill is of `die`, or there is none */
+    struct chosen chosen;
     int inexact[INEXACT_NUMBERS]; /* [arithmetic]: equations; -1: attention is exact */
     struct own_metric *own;
     int n_own;
@@ -327,6 +344,28 @@ struct toml_model {
     struct dse_model plain; /* desc, by walk.c */
     struct point_context *_Atomic *pool;
 };
+
+/* A metric of the model's own into its place: NaN where it is no number. */
+void own_store(const struct own_metric *own, double number, void *metrics);
+
+/* ---- chosen.c: [chosen.PARAMETER] ---- */
+
+bool read_chosen(struct toml_model *m, struct diags *diags);
+/* formulas.c: the equation of a key; -1 with an error added. */
+int formula_in_unit(struct toml_model *m, const struct toml_node *key, const char *unit, struct diags *diags);
+int formula_without_unit(struct toml_model *m, const struct toml_node *key, struct diags *diags);
+/* Does the point leave a number to the model? */
+bool chooses(const struct toml_model *m, const void *params);
+/* Put a number in the place of that parameter. */
+void chosen_set(const struct toml_model *m, void *params, double x);
+/* Put the number that the model chooses there; `number` answers for other numbers in its place. */
+struct chosen_ask {
+    double (*number)(void *object, const void *params, enum chosen_number which);
+    void *object;
+};
+void chosen_take(const struct toml_model *m, const struct chosen_ask *ask, void *params);
+/* point.c: the same of a point, of which *ret is a copy. */
+void point_chosen(const struct toml_model *m, const void *params, void *ret);
 
 /* ---- names.c: what a name means ---- */
 

@@ -212,7 +212,10 @@ static void fill_reasons(const struct many_worker *w, const struct answers *a, i
 /* What the groups refuse. */
 static void fill_refusals(const struct many_worker *w, const struct answers *a)
 {
-    enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_MEMORY | 1 << GROUP_CACHE | 1 << GROUP_LINKS };
+    enum {
+        GROUPS_ASKED =
+            1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_MEMORY | 1 << GROUP_CACHE | 1 << GROUP_LINKS | 1 << GROUP_LOCALITY
+    };
     const uint32_t axes = reads_groups(&w->reads, GROUPS_ASKED) & block_varying(w->block);
     const struct block_shape *s = block_shape(w->block, axes);
     const char *why[BLOCK_POINTS_MAX];
@@ -295,9 +298,7 @@ static void fill_own(const struct many_worker *w, const struct answers *a)
         if (!wanted_own(w->m, &w->wanted, i)) continue;
         const double *numbers = numbers_of(w, own->equation, &s);
         for (int p = 0; p < w->block->n; p++) {
-            const double x = numbers[s->of_point[p]] / own->scale;
-            char *to = a->metrics + (size_t)whole_of(w, p) * a->stride + own->offset;
-            *(double *)(void *)to = isfinite(x) ? x : (double)NAN;
+            own_store(own, numbers[s->of_point[p]], a->metrics + (size_t)whole_of(w, p) * a->stride);
         }
     }
 }
@@ -358,6 +359,13 @@ static void run_part(struct many_worker *w, const struct plan *plan, const struc
     w->point_of = NULL;
 }
 
+static bool any_chooses(const struct many_worker *w, int n)
+{
+    for (int p = 0; p < n && w->m->chosen.by; p++)
+        if (chooses(w->m, w->points->params(w->points->user, p))) return true;
+    return false;
+}
+
 static void run(struct many_worker *w, const struct many_points *points, const char **reasons, void *metrics, size_t stride)
 {
     const struct answers a = {reasons, metrics, stride};
@@ -370,6 +378,10 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     const struct plan *of_combination[BLOCK_POINTS_MAX] = {NULL}, *plans[BLOCK_POINTS_MAX] = {NULL};
     bool alike = true;
     for (int p = 0; p < all->n; p++) reasons[p] = NULL;
+    if (any_chooses(w, all->n)) { /* each takes another number */
+        for (int p = 0; p < all->n; p++) run_one(w, p, &a);
+        return;
+    }
     for (int c = 0; c < s->n; c++) {
         of_combination[c] = plan_at(w, s->point_of[c]);
         alike = alike && of_combination[c] == of_combination[0];
@@ -407,7 +419,7 @@ static uint32_t axes_beyond(const struct many_worker *w)
 
 static uint32_t standing(const struct many_worker *w)
 {
-    enum { OF_STANDING = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_CACHE };
+    enum { OF_STANDING = 1 << GROUP_WORKLOAD | 1 << GROUP_REQUEST | 1 << GROUP_CACHE | 1 << GROUP_LOCALITY };
     return reads_groups(&w->reads, OF_STANDING) | axes_beyond(w);
 }
 

@@ -126,6 +126,8 @@ static struct wanted wanted_of_boxes(const struct toml_model *m, const bool *met
     enum { PER_TOKEN = 1 << TOTAL_TIME | 1 << TOTAL_ENERGY | 1 << TOTAL_BYTES | 1 << TOTAL_OPS };
     struct wanted w = wanted_of(m, metrics);
     if (w.totals & PER_TOKEN) w.totals |= 1u << TOTAL_TOKENS;
+    if (w.totals >> TOTAL_TIME & 1) w.totals |= 1u << TOTAL_TOKEN_TIME;
+    if (w.totals >> TOTAL_ENERGY & 1) w.totals |= 1u << TOTAL_TOKEN_ENERGY;
     return w;
 }
 
@@ -179,6 +181,7 @@ static void make_work(struct box_blocks *b, struct work *w, const void *lo, cons
     w->elements = NULL;
     w->plan = NULL;
     if (box_generates(b->m, lo, hi)) return; /* whose steps have other contexts than the parameters */
+    if (chooses(b->m, lo)) return;           /* point_bound */
     if (b->m->groups.has[GROUP_WORKLOAD] && !box_is_one_part(b->m, lo, hi, &w->part)) return;
     if (b->m->expands) expand_part(b->m, &w->part, &b->least, &b->most);
     signature_of(b->m->expands ? &b->least : NULL, &s);

@@ -20,7 +20,7 @@ static struct graph_moves of_field(const struct toml_model *m, const struct inpu
 /* Axes that what is known of the output (point_stand) follows from: of the nodes behind its equations, and of the groups. */
 static uint32_t axes_of_standing(const struct toml_model *m, const struct input_moves *moves)
 {
-    uint32_t ret = moves->groups[GROUP_WORKLOAD] | moves->groups[GROUP_CACHE];
+    uint32_t ret = moves->groups[GROUP_WORKLOAD] | moves->groups[GROUP_CACHE] | moves->groups[GROUP_LOCALITY];
     bool *needed = xcalloc((size_t)m->graph.n + 1, sizeof *needed);
     for (int i = 0; i < INEXACT_NUMBERS && m->inexact[0] >= 0; i++) needed[m->equations[m->inexact[i]].node] = true;
     for (int i = 0; i < m->unmeasured.n; i++) needed[m->equations[m->unmeasured.list[i].equation].node] = true;

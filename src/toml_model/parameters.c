@@ -79,7 +79,7 @@ static bool add_group(struct toml_model *m, const struct toml_node *name, struct
     if (name->type != TOML_STRING)
         return diags_input(diags, toml_loc(m->doc, name), m->doc->text, NULL, "the name of a group is a string");
     return diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->string, names, GROUPS,
-                         "workload, request, memory, stream, cache, economics, links, events, sampling",
+                         "workload, request, memory, stream, cache, economics, links, locality, events, sampling",
                          "there is no group of parameters \"%s\"", name->string);
 }
 
@@ -99,11 +99,16 @@ static bool add_can(struct toml_model *m, const struct toml_node *name, struct d
 /* Without it nothing depends on what it alone reads, which `dse test-model` proves. */
 static bool add_technique(struct toml_model *m, const struct toml_node *name, struct diags *diags)
 {
-    static const char *const names[] = {"eviction"};
-    m->off_by_eviction = name->type == TOML_STRING && strcmp(name->string, *names) == 0 && m->groups.has[GROUP_CACHE];
-    return m->off_by_eviction ||
-           diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, name->type == TOML_STRING ? name->string : "", names, 1,
-                         "a model with the group cache may name \"eviction\"", "there is no such technique");
+    static const char *const names[] = {"eviction", "decoding"};
+    const char *given = name->type == TOML_STRING ? name->string : "";
+    const bool eviction = strcmp(given, names[0]) == 0 && m->groups.has[GROUP_CACHE],
+               decoding = strcmp(given, names[1]) == 0 && m->groups.has[GROUP_LOCALITY];
+    m->off_by_eviction = m->off_by_eviction || eviction;
+    m->off_by_decoding = m->off_by_decoding || decoding;
+    return eviction || decoding ||
+           diags_unknown(diags, toml_loc(m->doc, name), m->doc->text, given, names, 2,
+                         "a model with the group cache may name \"eviction\", one with the group locality \"decoding\"",
+                         "there is no such technique");
 }
 
 static bool read_list(struct toml_model *m, const struct toml_node *table, const char *key,
@@ -510,8 +515,9 @@ static bool add_shared(const struct toml_model *m, const struct toml_node *given
 }
 
 static bool add_given(const struct toml_model *m, const struct toml_node *given, const struct toml_node *own, struct made *d,
-                      struct diags *diags)
+                      struct text *fitted, struct diags *diags)
 {
+    static const char *const fitted_keys[] = {"default", "fitted_to"};
     bool ok = true;
     for (size_t i = 0; given && i < given->n; i++) {
         const struct toml_node *v = &given->children[i];
@@ -523,8 +529,11 @@ static bool add_given(const struct toml_model *m, const struct toml_node *given,
             ok = diags_unknown(diags, toml_key_loc(m->doc, v), m->doc->text, v->key, names, n,
                                "[defaults] is of the parameters of the groups in uses", "no shared parameter is called \"%s\"",
                                v->key);
+        else if (v->type == TOML_TABLE && toml_get(v, "default") && toml_get(v, "fitted_to"))
+            ok = toml_check_keys(m->doc, v, fitted_keys, 2, diags) && ok, add_fitted(d, fitted, v);
         else if (v->type == TOML_ARRAY || v->type == TOML_TABLE)
-            ok = wrong(m, v, NULL, diags, "a default is one value", v->key);
+            ok = wrong(m, v, "{ default = ..., fitted_to = \"...\" } of a calibrated constant", diags, "a default is one value",
+                       v->key);
         else
             place_value(d, v->key, v);
         free(names);
@@ -544,7 +553,7 @@ static bool make_defaults(struct toml_model *m, const struct toml_node *own, str
     d.lines = xcalloc(d.n, sizeof *d.lines);
     bool ok = given || !toml_get(&m->doc->root, "defaults");
     for (size_t i = 0; own && i < own->n; i++) add_fitted(&d, &fitted, &own->children[i]);
-    ok = add_given(m, given, own, &d, diags) && add_shared(m, given, own, &d, diags) && ok;
+    ok = add_given(m, given, own, &d, &fitted, diags) && add_shared(m, given, own, &d, diags) && ok;
     for (size_t i = 0; i < d.n; i++) {
         if (d.lines[i]) text_add(&all, d.lines[i]);
         text_add(&all, "\n");

@@ -141,6 +141,7 @@ static void ask_for(const struct toml_model *m, enum question q, struct asked *r
     for (int i = 0; i < m->beyond.n && q == QUESTION_STAND; i++) ask(ret, m->beyond.list[i].equation);
     for (int i = 0; i < INEXACT_NUMBERS && q == QUESTION_STAND; i++) ask(ret, m->inexact[i]);
     for (int i = 0; i < m->unmeasured.n && q == QUESTION_STAND; i++) ask(ret, m->unmeasured.list[i].equation);
+    for (int i = 0; i < CHOSEN_NUMBERS && q == QUESTION_CHOOSE && m->chosen.by; i++) ask(ret, m->chosen.equations[i]);
 }
 
 static size_t place_of_part(const struct toml_model *m, int elements, int i, int element, int k)

@@ -31,6 +31,8 @@ struct point_context {
     struct dse_workload step;
     void *checked; /* the parameters whose check the numbers hold, where is_checked */
     bool is_checked;
+    void *asked, *chosen; /* of a model that chooses: the parameters that were asked for last, and those that it chose of them */
+    bool has_chosen;
     struct dse_oplist ops;         /* of the point, where the model reads them */
     const struct dse_oplist *told; /* of a report: its operators, and the numbers that are given; else NULL */
     const void *given;
@@ -43,6 +45,8 @@ static struct point_context *new_context(const struct toml_model *m)
     struct point_context *c = xcalloc(1, sizeof *c);
     c->m = m;
     c->checked = xcalloc(1, m->desc.params_size + 1);
+    c->asked = xcalloc(1, m->desc.params_size + 1);
+    c->chosen = xcalloc(1, m->desc.params_size + 1);
     return c;
 }
 
@@ -51,6 +55,8 @@ static void free_context(struct point_context *c)
     if (!c) return;
     for (int i = 0; i < SEATS; i++) free(c->seats[i].v);
     free(c->checked);
+    free(c->asked);
+    free(c->chosen);
     free(c);
 }
 
@@ -215,6 +221,45 @@ static double number_of(const struct point_context *c, int equation, double othe
     return equation < 0 ? otherwise : at(c, c->now.plan->equations[equation], otherwise);
 }
 
+/* ---- what the model chooses -------------------------------------------------------------------------------------------------- */
+
+static void go_to(struct point_context *c, const void *params)
+{
+    c->groups = groups_of_step(&c->m->groups, params, &c->step);
+}
+
+static double number_to_choose_by(void *object, const void *params, enum chosen_number which)
+{
+    struct point_context *c = object;
+    go_to(c, params);
+    answer(c, QUESTION_CHOOSE, params);
+    return number_of(c, c->m->chosen.equations[which], (double)NAN);
+}
+
+/* The parameters of the point as the equations see them: with the number that the model chooses. They live as long as the context
+ * is taken. */
+static const void *choose(struct point_context *c, const void *params)
+{
+    const struct chosen_ask ask = {number_to_choose_by, c};
+    const size_t size = c->m->desc.params_size;
+    if (c->m->of || !chooses(c->m, params)) return params;
+    if (!c->has_chosen || memcmp(c->asked, params, size) != 0) {
+        memcpy(c->asked, params, size);
+        memcpy(c->chosen, params, size);
+        chosen_take(c->m, &ask, c->chosen);
+        c->has_chosen = true;
+    }
+    go_to(c, c->chosen);
+    return c->chosen;
+}
+
+void point_chosen(const struct toml_model *m, const void *params, void *ret)
+{
+    struct point_context *c = take(m, params);
+    memcpy(ret, choose(c, params), m->desc.params_size);
+    put_back(c);
+}
+
 /* ---- check ------------------------------------------------------------------------------------------------------------------- */
 
 static struct dse_cache_steps steps_of(const struct groups *s)
@@ -250,6 +295,8 @@ const char *point_refusal(const struct toml_model *m, const struct groups *s)
     if (!why && s->memory) why = dse_dram_check(s->memory);
     if (!why && s->cache && s->workload) why = check_cache(s);
     if (!why && s->links && s->workload) why = dse_links_check(s->links, (double)dse_workload_chips(s->workload));
+    const struct dse_local_of o = {s->local, s->cache, s->workload};
+    if (!why && s->local) why = dse_local_check(&o);
     return why;
 }
 
@@ -269,7 +316,7 @@ const char *point_check(const struct toml_model *m, const void *params)
     const char *why = m->n_refuse == 0 ? point_refusal(m, &s) : NULL;
     if (why || m->check.n == 0) return why;
     struct point_context *c = take(m, params);
-    run_check(c, params);
+    run_check(c, choose(c, params));
     why = unmet(c, 0, m->n_refuse);
     if (!why && m->n_refuse > 0) why = point_refusal(m, &s);
     if (!why) why = unmet(c, m->n_refuse, m->check.n);
@@ -303,7 +350,7 @@ bool point_shortage(const struct toml_model *m, const void *params, const char *
         if (m->check.list[i].reason == reason && m->check.list[i].needed >= 0) found = &m->check.list[i];
     if (!found) return false;
     struct point_context *c = take(m, params);
-    answer(c, QUESTION_SHORTAGE, params);
+    answer(c, QUESTION_SHORTAGE, choose(c, params));
     const double needed = number_of(c, found->needed, 0), there = number_of(c, found->there, 0);
     put_back(c);
     *ret = in_unit(m->equations[found->needed].measure.dim, needed, there);
@@ -478,18 +525,14 @@ static void estimate(struct point_context *c, const void *params, void *metrics,
     run_estimate(c, params);
     totals_of(c, totals);
     point_common(m, &c->groups, totals, true, metrics);
-    for (int i = 0; i < m->n_own; i++) {
-        double *to = (double *)(void *)((char *)metrics + m->own[i].offset);
-        const double x = number_of(c, m->own[i].equation, 0) / m->own[i].scale;
-        *to = isfinite(x) ? x : (double)NAN;
-    }
+    for (int i = 0; i < m->n_own; i++) own_store(&m->own[i], number_of(c, m->own[i].equation, 0), metrics);
     if (breakdown) break_down(c, params, breakdown);
 }
 
 void point_estimate(const struct toml_model *m, const void *params, void *metrics, struct dse_breakdown *breakdown)
 {
     struct point_context *c = take(m, params);
-    estimate(c, params, metrics, breakdown);
+    estimate(c, choose(c, params), metrics, breakdown);
     put_back(c);
 }
 
@@ -549,6 +592,7 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
 {
     struct point_context *c = take(m, params);
     void *best = xmalloc(m->desc.params_size);
+    params = choose(c, params);
     answer(c, QUESTION_EQUATE, params);
     for (int i = 0; i < m->n_shown; i++) {
         const struct trying *t = m->equations[m->shown[i].equation].trying;
@@ -596,6 +640,12 @@ static struct dse_cache_steps inexact_steps_of(const struct point_context *c, co
     return ret;
 }
 
+/* Does LAD's decoding work on it? */
+static bool is_local(const struct groups *g)
+{
+    return g->local && g->workload && dse_local_works(g->local, g->workload);
+}
+
 static bool stands_by_equations(const struct toml_model *m)
 {
     return m->beyond.n > 0 || m->unmeasured.n > 0 || m->inexact[0] >= 0;
@@ -606,27 +656,32 @@ void point_stand(const struct toml_model *m, const void *params, struct dse_stan
     const struct groups s = groups_of(&m->groups, params);
     struct point_context *c = take(m, params);
     struct dse_arithmetic arithmetic;
-    if (stands_by_equations(m)) answer(c, QUESTION_STAND, params);
-    if (s.cache && s.workload) {
+    if (stands_by_equations(m)) answer(c, QUESTION_STAND, choose(c, params));
+    if (s.cache && s.workload && !is_local(&s)) {
         const struct dse_cache_steps steps = inexact_steps_of(c, &s, &arithmetic);
         dse_cache_stand(&steps, ret);
     } else if (s.workload) {
         ret->quality = dse_quality_of_exact(s.workload);
     }
     const char *unknown = why_unmeasured(c);
-    if (unknown) dse_standing_unknown(ret, unknown);
+    if (unknown && !is_local(&s)) dse_standing_unknown(ret, unknown);
     if (s.workload) dse_standing_wide(ret, s.workload);
     for (int i = 0; i < m->beyond.n; i++)
         if (number_of(c, m->beyond.list[i].equation, 0) != 0) dse_standing_add(ret, m->beyond.list[i].reason);
+    const struct dse_local_of o = {s.local, s.cache, s.workload};
+    if (is_local(&s)) dse_local_stand(&o, unknown, ret);
     put_back(c);
 }
 
 /* Of a metric of the model's own that has no number. */
 static const char *why_own(const struct point_context *c, const struct groups *s, int i)
 {
-    static const char *const of_output[] = {"retained_mass", "attention_error", "attention_error_sd", "task_score", "task_loss"};
+    static const char *const of_output[] = {"retained_mass", "attention_error", "attention_error_sd",
+                                            "task_score",    "task_loss",       "false_negative"};
     const struct toml_model *m = c->m;
+    const struct dse_local_of o = {s->local, s->cache, s->workload};
     const char *why = m->own[i].why_null, *name = m->equations[m->own[i].equation].name;
+    if (!why && is_local(s)) why = dse_local_why_null(&o, name);
     for (size_t k = 0; k < sizeof of_output / sizeof *of_output && !why; k++)
         if (strcmp(name, of_output[k]) == 0) why = why_unmeasured(c);
     if (!why && s->cache && s->workload) {
@@ -642,6 +697,7 @@ const char *point_why_null(const struct toml_model *m, const void *params, const
     const struct groups s = groups_of(&m->groups, params);
     const char *why = NULL;
     struct point_context *c = take(m, params);
+    params = choose(c, params);
     if (stands_by_equations(m)) answer(c, QUESTION_STAND, params);
     run_estimate(c, params);
     for (int i = 0; i < m->n_own && !why; i++) {

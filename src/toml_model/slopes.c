@@ -228,7 +228,9 @@ static void slopes_at(const void *object, const struct schema *metrics, const vo
     struct at_work *w = xcalloc(1, sizeof *w); /* its operators are too large for the stack */
     w->twin = twin;
     w->metrics = metrics;
-    w->params = params;
+    void *own = xmalloc(m->desc.params_size);
+    point_chosen(m, params, own);
+    w->params = own;
     w->list = ret;
     find_plan(w);
     find_variables(w, m);
@@ -243,6 +245,7 @@ static void slopes_at(const void *object, const struct schema *metrics, const vo
     free(w->inputs);
     free(w->rates);
     free(w);
+    free(own);
     toml_model_free(twin);
 }
 

@@ -6,6 +6,7 @@
 
 #include <dse/units.h>
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,22 @@ static void make_metrics(struct toml_model *m)
                                                 .better = better_of(m, e->name),
                                                 .mean = m->own[i].mean,
                                                 .flags = DSE_METRIC_MAY_BE_NULL};
+        if (!m->own[i].choices) continue;
+        m->metrics[i + 1].type = DSE_TYPE_ENUM;
+        m->metrics[i + 1].choices = m->own[i].choices;
+        m->metrics[i + 1].flags = 0;
     }
     m->metrics[m->n_own + 1] = (struct dse_metric){.type = DSE_TYPE_END};
+}
+
+void own_store(const struct own_metric *own, double number, void *metrics)
+{
+    void *to = (char *)metrics + own->offset;
+    const double x = number / own->scale;
+    if (own->choices)
+        *(int32_t *)to = (int32_t)x;
+    else
+        *(double *)to = isfinite(x) ? x : (double)NAN;
 }
 
 /* Equations with a doc, in a unit that rows may have. */
@@ -107,8 +122,16 @@ static void make_without(struct toml_model *m)
 }
 
 /* What a technique of the cache alone reads is not known of equations, which may read any parameter, unless the file says so. */
-static const struct dse_technique of_cache[] = {{"eviction", "none", NULL}, {NULL, NULL, NULL}},
-                                  of_plain_cache[] = {DSE_CACHE_TECHNIQUE, {NULL, NULL, NULL}};
+static const struct dse_technique *techniques_of(struct toml_model *m)
+{
+    static const struct dse_technique of_cache = {"eviction", "none", NULL}, of_plain_cache = DSE_CACHE_TECHNIQUE,
+                                      of_decoding = DSE_LOCAL_TECHNIQUE, none = {NULL, NULL, NULL};
+    int n = 0;
+    if (m->off_by_decoding) m->techniques[n++] = of_decoding;
+    if (m->groups.has[GROUP_CACHE]) m->techniques[n++] = m->off_by_eviction ? of_plain_cache : of_cache;
+    m->techniques[n] = none;
+    return m->techniques;
+}
 
 void make_tables(struct toml_model *m)
 {
@@ -119,7 +142,7 @@ void make_tables(struct toml_model *m)
     m->desc.metrics = m->metrics;
     m->desc.without = m->without;
     m->desc.trends = m->trends;
-    if (m->groups.has[GROUP_CACHE]) m->desc.techniques = m->off_by_eviction ? of_plain_cache : of_cache;
+    if (m->groups.has[GROUP_CACHE] || m->off_by_decoding) m->desc.techniques = techniques_of(m);
     if (m->n_shown) m->desc.equations = m->equation_rows;
 }
 

@@ -30,6 +30,7 @@ struct walk {
     const struct toml_model *m;
     struct groups_box groups;
     struct dse_workload step; /* of a generation's point */
+    void *own;                /* parameters of a point for which the model chose a number; or NULL */
     bool is_box;
     unsigned same;                    /* groups that are the same at both ends */
     const struct dse_oplist *lo, *hi; /* operators at both ends; NULL: the model reads none */
@@ -581,12 +582,18 @@ static void walk_release(struct walk *w)
 {
     for (int i = 0; i < w->n; i++) forget(&w->list[i]);
     free(w->list);
+    free(w->own);
 }
 
 /* A point, with the operators of its step. */
 static void walk_point(struct walk *w, const struct toml_model *m, const void *params, struct dse_oplist *list)
 {
+    const bool chosen = chooses(m, params);
+    void *own = chosen ? xmalloc(m->desc.params_size) : NULL;
+    if (chosen) point_chosen(m, params, own);
+    if (chosen) params = own;
     walk_init(w, m, params, params);
+    w->own = own;
     w->groups.lo = w->groups.hi = groups_of_step(&m->groups, params, &w->step);
     if (m->expands) expand(m, w->groups.lo.workload, list);
     walk_begin(w, m->expands ? list : NULL, m->expands ? list : NULL);
@@ -624,8 +631,7 @@ void walk_estimate(const struct toml_model *m, const void *params, void *metrics
     point_common(m, &w.groups.lo, totals, true, metrics);
     for (int i = 0; i < m->n_own; i++) {
         const range r = equation(&w, m->own[i].equation, NULL);
-        const double x = r.lo / m->own[i].scale;
-        *(double *)(void *)((char *)metrics + m->own[i].offset) = r.none || !isfinite(x) ? (double)NAN : x;
+        own_store(&m->own[i], r.none ? (double)NAN : r.lo, metrics);
     }
     walk_release(&w);
     free(list);

@@ -71,9 +71,11 @@ data() { # NAME: a data directory whose models and catalog can be changed
     done
 }
 data constant
-sed -i 's/^clock_ghz *= *[0-9.]*/clock_ghz = 1.1/' constant/models/lad/defaults.toml
-DSE_DATA_DIR=$PWD/constant "$DSE" sweep s.toml -q -o constant.db >/dev/null
-[ "$(causes a.db constant.db)" = 'constant,clock_ghz 1 -> 1.1' ] || fail "causes: $(cat out)"
+sed -i 's/^context *= *[0-9]*/context = 1025/' constant/models/flashdecoding/defaults.toml
+printf '[sweep]\nname = "f"\nmodels = ["flashdecoding"]\nfidelity = "closed-form"\n[params]\nbatch = [1, 2]\n[objectives]\ntokens_per_s = "max"\n' >f.toml
+"$DSE" sweep f.toml -q -o f.db >/dev/null
+DSE_DATA_DIR=$PWD/constant "$DSE" sweep f.toml -q -o constant.db >/dev/null
+[ "$(causes f.db constant.db)" = 'constant,context 1024 -> 1025' ] || fail "causes: $(cat out)"
 data catalog
 rm catalog/catalog/llms.toml catalog/catalog/memories.toml
 awk '/^\[llama3-8b\]/ { on = 1 } on && /^layers/ { sub(/32/, "30"); on = 0 } { print }' "$SOURCE/catalog/llms.toml" >catalog/catalog/llms.toml
@@ -111,8 +113,8 @@ differs 2 sweep.db code.db --rel -1
 # Another binary: what it makes of the same sweep.
 printf '#!/bin/sh\nDSE_DATA_DIR=%s exec "%s" "$@"\n' "$PWD/constant" "$DSE" >other
 chmod +x other
-[ "$(causes s.toml --with ./other)" = 'constant,clock_ghz 1 -> 1.1' ] || fail "causes: $(cat out)"
-[ "$(causes a.db --with ./other)" = 'constant,clock_ghz 1 -> 1.1' ] || fail "causes: $(cat out)"
+[ "$(causes f.toml --with ./other)" = 'constant,context 1024 -> 1025' ] || fail "causes: $(cat out)"
+[ "$(causes f.db --with ./other)" = 'constant,context 1024 -> 1025' ] || fail "causes: $(cat out)"
 differs 2 a.db --with ./missing
 differs 2 a.db
 differs 2 a.db missing.db

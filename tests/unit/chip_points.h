@@ -11,7 +11,7 @@
 #include "model/fidelity.h"
 #include "model_points.h"
 
-#include "lad/lad.h"
+#include "lad_struct.h"
 #include "by_name.h"
 
 /* The published point with "tiles=96 batch=1" said of it. */

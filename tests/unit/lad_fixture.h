@@ -5,7 +5,7 @@
 #include "config/catalog.h"
 #include "entries.h"
 #include "hw/sram.h"
-#include "lad/lad.h"
+#include "lad_struct.h"
 #include "quality/profile.h"
 #include "quality/recording.h"
 
@@ -19,7 +19,7 @@ struct lad_fixture {
     struct dse_technology *nodes;
     size_t n_nodes;
     char **node_names;
-    struct lad_params defaults; /* as models/lad/defaults.toml but with the paper's statistics and intervals, resolved */
+    struct lad_params defaults; /* as models/lad/lad.toml has them but with the paper's statistics and intervals, resolved */
 };
 
 static inline char *fixture_path(const char *file)
@@ -226,16 +226,16 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
         .clock_ghz = 1,
         .cache_bits = 16,
         .position_bits = 64,
-        .intervals = 5,
-        .recent = 16,
-        .profile = f->profile,
-        .draws = LAD_DRAW,
-        .recording = f->recording,
-        .center_scale = 1,
-        .active_cv = 0.7,
+        .local = {.decoding = DSE_LOCALITY_AWARE,
+                  .intervals = 5,
+                  .recent = 16,
+                  .profile = f->profile,
+                  .draws = DSE_DRAWS_PROFILE,
+                  .recording = f->recording,
+                  .center_scale = 1,
+                  .active_cv = 0.7},
         .score_sd = 1.7,
         .pipeline = LAD_EQ7,
-        .decoding = LAD_LOCALITY_AWARE,
         .slots = LAD_BARRIER,
         .fill = LAD_FILL_STEP,
         .gather = LAD_GATHER_STREAM,

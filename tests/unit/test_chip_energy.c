@@ -5,39 +5,6 @@
 #include <dse/costs.h>
 #include <dse/units.h>
 
-/* ---- the published operating point ------------------------------------------------------------------------------------------ */
-
-/* Everything at work in every cycle for a millisecond: Table III, of each of its three tiles, at the clock and bandwidth of the
- * paper. */
-static void lad__at_work_in_every_cycle_draws_table_3(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *settings;
-        double tile_mw; /* dynamic and static, as printed */
-    } cases[] = {{"sram_mib=1.5", 1165.34 + 235.06}, {"sram_mib=2.5", 1273.98 + 310.39}, {"sram_mib=3.5", 1634.83 + 393.36}};
-    for (size_t i = 0; i < 3; i++) {
-        struct lad_params p = lad_params_of(cases[i].settings);
-        struct lad_chip chip;
-        struct lad_power power;
-        lad_chip_at(&p, &chip);
-        lad_power_at(&p, &chip, &power);
-        const double s = 1e-3, cycles = s * 1e9, tiles = 6;
-        struct lad_work all = {.seconds = s,
-                               .macs = tiles * 7 * 128 * cycles,
-                               .sfm_ops = tiles * 128 * cycles,
-                               .bytes = 1536e9 * s,
-                               .stages = {tiles * cycles, tiles * cycles, tiles * cycles, tiles * cycles}};
-        struct dse_joules j = lad_joules_of(&power, &all);
-        double chip_w = (j.leakage + j.clock + j.modules + j.sram) / s;
-        assert_near("its power", chip_w, lad_watts(&chip), 1e-12);
-        assert_near("Table III", chip_w * 1e3 / tiles, cases[i].tile_mw, 2e-5); /* the rows add up to the sum but for a digit */
-        assert_near("leakage", j.leakage / s, chip.static_modules_w + chip.static_sram_w, 1e-12);
-        struct lad_work none = {.seconds = s};
-        assert_near("idle", lad_joules_of(&power, &none).all, j.leakage + j.clock, 1e-12);
-    }
-}
-
 /* Table I, in mW. */
 static const double array_mw = 175.64, engine_mw = 26.41, sfu_mw = 13.19, schedule_mw = 11.20, buffer_mw = 148.82;
 
@@ -237,7 +204,6 @@ static void both_fidelities__price_the_same_work_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lad__at_work_in_every_cycle_draws_table_3),
         cmocka_unit_test(veda__at_work_in_every_cycle_draws_table_1),
         cmocka_unit_test(lad__idle_tiles_leak_and_clock_and_nothing_else),
         cmocka_unit_test(veda__idle_units_leak_and_clock_and_nothing_else),

@@ -1,6 +1,6 @@
 /* Bounds of the hardware that models share (dse/bound.h), over boxes of LAD's parameters, which have all of it: at random points
  * what hw, chip and cost compute lies in the intervals, and of one point they are what is computed there. */
-#include "lad/lad.h"
+#include "lad_struct.h"
 #include "bound_boxes.h"
 #include "samples.h"
 

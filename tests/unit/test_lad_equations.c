@@ -2,19 +2,13 @@
  */
 #include "lad_test.h"
 
+#include <dse/linear_exp.h>
 #include <dse/units.h>
 
 static void assert_near(double a, double b, double relative)
 {
     if (fabs(a - b) <= relative * fmax(fabs(a), fabs(b))) return;
     fail_msg("%.17g is not %.17g", a, b);
-}
-
-static struct lad_equations equate(const struct lad_params *p)
-{
-    struct lad_equations q;
-    dse_model_lad.equate(p, &q);
-    return q;
 }
 
 /* ---- the error of softmax -------------------------------------------------------------------------------------------------- */
@@ -80,7 +74,7 @@ static void softmax__error_is_that_of_random_samples(void **state)
     static const double deviations[] = {0.5, 1.7, 3};
     for (size_t n = 0; n < 3; n++)
         for (size_t d = 0; d < 3; d++) {
-            double ours = lad_softmax_mse(5, contexts[n], deviations[d]), theirs = sampled_mse(contexts[n], deviations[d]);
+            double ours = dse_softmax_pieces_mse(5, contexts[n], deviations[d]), theirs = sampled_mse(contexts[n], deviations[d]);
             print_message("%d scores, deviation %.1f: %.3g, sampled %.3g\n", contexts[n], deviations[d], ours, theirs);
             assert_near(ours, theirs, 0.12);
         }
@@ -89,14 +83,14 @@ static void softmax__error_is_that_of_random_samples(void **state)
 static void softmax__of_one_score_has_no_error(void **state)
 {
     (void)state;
-    assert_true(fabs(lad_softmax_mse(5, 1, 2)) < 1e-15);
+    assert_true(fabs(dse_softmax_pieces_mse(5, 1, 2)) < 1e-15);
 }
 
 static void softmax__gets_better_with_every_interval(void **state)
 {
     (void)state;
     for (int64_t intervals = 3; intervals <= 16; intervals++)
-        assert_true(lad_softmax_mse(intervals, 1024, 1.7) < lad_softmax_mse(intervals - 1, 1024, 1.7));
+        assert_true(dse_softmax_pieces_mse(intervals, 1024, 1.7) < dse_softmax_pieces_mse(intervals - 1, 1024, 1.7));
 }
 
 /* ---- against the metrics ------------------------------------------------------------------------------------------------- */
@@ -107,7 +101,7 @@ static void equations__of_a_tile_are_those_of_the_chip(void **state)
     struct lad_params p = f.defaults;
     p.tiles = 9;
     p.clock_ghz = 1.3;
-    struct lad_equations q = equate(&p);
+    struct lad_equations q = lad_equate(&p);
     struct lad_metrics m = estimate(&p);
     assert_near((q.tile_dynamic_mw + q.tile_static_mw) * 9, m.chip_power_w * DSE_MW_PER_W, 1e-12);
     assert_near(q.sram_area_mm2, m.sram_area_share * m.tile_area_mm2, 1e-12);
@@ -120,12 +114,12 @@ static void equations__of_eq_7_give_the_stages(void **state)
 {
     (void)state;
     struct lad_params p = f.defaults;
-    p.active_cv = 0;
-    struct lad_equations q = equate(&p);
+    p.local.active_cv = 0;
+    struct lad_equations q = lad_equate(&p);
     struct lad_metrics m = estimate(&p);
-    struct dse_locality at = dse_profile_at(p.profile, 2048);
-    at.centers *= p.center_scale;
-    at.large *= p.center_scale;
+    struct dse_locality at = dse_profile_at(p.local.profile, 2048);
+    at.centers *= p.local.center_scale;
+    at.large *= p.local.center_scale;
     assert_near(m.apid_cycles, 2048 * q.apid_position_cycles, 1e-12);
     assert_near(m.md_cycles, at.active * q.md_active_cycles, 1e-12);
     assert_near(m.eas_cycles, at.centers * q.eas_center_cycles + 2048 * q.eas_position_cycles + at.large / 2, 1e-12);
@@ -136,10 +130,10 @@ static void equations__of_the_workload_do_not_count_the_newest(void **state)
 {
     (void)state;
     struct lad_params p = f.defaults;
-    double share = equate(&p).mode_share;
-    assert_near(share, 1 - (dse_profile_at(p.profile, 2048).active - 16) / 2048, 1e-12);
-    p.recent = 100; /* measured with 16 */
-    assert_true(isnan(equate(&p).mode_share) && isnan(equate(&p).repeat_share));
+    double share = lad_equate(&p).mode_share;
+    assert_near(share, 1 - (dse_profile_at(p.local.profile, 2048).active - 16) / 2048, 1e-12);
+    p.local.recent = 100; /* measured with 16 */
+    assert_true(isnan(lad_equate(&p).mode_share) && isnan(lad_equate(&p).repeat_share));
 }
 
 static void equations__have_no_value_outside_of_the_data(void **state)
@@ -148,7 +142,7 @@ static void equations__have_no_value_outside_of_the_data(void **state)
     struct lad_params p = f.defaults;
     p.workload.context = 64; /* the profile starts at 128 */
     p.sram_mib = 60;         /* the table ends at 16 */
-    struct lad_equations q = equate(&p);
+    struct lad_equations q = lad_equate(&p);
     assert_true(isnan(q.mode_share) && isnan(q.repeat_share) && isnan(q.tile_dynamic_mw) && isnan(q.compute_area_share));
     assert_true(q.softmax_mse > 0 && q.cache_elements > 0);
 }
@@ -158,9 +152,9 @@ static void centers__are_scaled_and_never_more_than_positions(void **state)
     (void)state;
     struct lad_params p = f.defaults;
     double one = estimate(&p).centers;
-    p.center_scale = 2.5 * f.defaults.center_scale;
+    p.local.center_scale = 2.5 * f.defaults.local.center_scale;
     assert_near(estimate(&p).centers, 2.5 * one, 1e-12);
-    p.center_scale = 1000;
+    p.local.center_scale = 1000;
     p.sram_mib = 16;
     assert_near(estimate(&p).centers, 2 * 2048, 1e-12);
 }

@@ -26,7 +26,7 @@ static struct lad_params plain(void)
 {
     struct lad_params p = f.defaults;
     p.events.layers_simulated = 1;
-    p.active_cv = 0;
+    p.local.active_cv = 0;
     p.fill = LAD_FILL_IGNORED;
     p.prefetch = LAD_PREFETCH_OFF;
     p.workload.context = 1024;
@@ -183,12 +183,12 @@ static void conservation__the_dram_changes_time_not_bytes(void **state)
 static void refresh__costs_its_time_and_rows_opened_again_at_most(void **state)
 {
     (void)state;
-    for (int decoding = LAD_LOCALITY_AWARE; decoding <= LAD_FULL_CACHE; decoding++) {
+    for (int decoding = DSE_LOCALITY_AWARE; decoding <= DSE_FULL_CACHE; decoding++) {
         const struct dse_llm llm = less_linear();
         struct lad_params p = plain();
         p.workload.llm = &llm;
         p.workload.weight_bits = 4;
-        p.decoding = decoding;
+        p.local.decoding = decoding;
         const struct dse_dram_timing *t = &p.dram.timing;
         double closing = t->t_ras_ns + (double)p.dram.memory->detail.bus_channels * t->t_rp_ns;
         double reopened = closing + (double)t->banks / 4 * t->t_faw_ns + t->t_rcd_ns,
@@ -199,7 +199,7 @@ static void refresh__costs_its_time_and_rows_opened_again_at_most(void **state)
                       100 * (attention - 1), 100 * (linear - 1), 100 * t->t_rfc_ns / t->t_refi_ns, 100 * most);
         assert_true(attention - 1 <= most / (1 - most) && linear - 1 <= most / (1 - most));
         assert_true(with.common.latency_us >= without.common.latency_us);
-        if (decoding == LAD_FULL_CACHE) assert_true(attention - 1 >= t->t_rfc_ns / t->t_refi_ns);
+        if (decoding == DSE_FULL_CACHE) assert_true(attention - 1 >= t->t_rfc_ns / t->t_refi_ns);
     }
 }
 
@@ -217,7 +217,7 @@ static void fifos__a_single_entry_is_never_faster_than_room_for_all(void **state
     (void)state;
     struct lad_params p = plain();
     p.slots = LAD_BALANCED;
-    p.active_cv = 0.7;
+    p.local.active_cv = 0.7;
     for (p.prefetch = LAD_PREFETCH_OFF; p.prefetch <= LAD_PREFETCH_IDEAL; p.prefetch++) {
         p.active_fifo = p.update_fifo = 1;
         double one = attention_us(&p, DSE_IDEAL_DRAM), all = attention_us(&p, DSE_IDEAL_DRAM | DSE_IDEAL_FIFOS);
@@ -258,7 +258,7 @@ static void runs__are_the_same_from_the_same_seed_only(void **state)
 {
     (void)state;
     struct lad_params p = plain();
-    p.active_cv = 0.7;
+    p.local.active_cv = 0.7;
     p.prefetch = LAD_PREFETCH_LIMITED;
     struct lad_metrics a = simulate(&p, DSE_IDEAL_DRAM), b = simulate(&p, DSE_IDEAL_DRAM);
     assert_memory_equal(&a, &b, sizeof a);
@@ -271,7 +271,7 @@ static void draws__have_the_mean_of_the_profile(void **state)
 {
     (void)state;
     struct lad_params p = plain();
-    p.active_cv = 0.7;
+    p.local.active_cv = 0.7;
     double closed = estimate(&p).active;
     double sum = 0;
     for (p.events.seed = 1; p.events.seed <= 10; p.events.seed++) sum += simulate(&p, DSE_IDEAL_DRAM).active;
@@ -284,15 +284,16 @@ static void draws__have_the_mean_of_the_profile(void **state)
 static struct lad_params replay(double context)
 {
     struct lad_params p = plain();
-    p.draws = LAD_REPLAY;
+    p.local.draws = DSE_DRAWS_REPLAY;
     p.workload.context = (int64_t)context;
     return p;
 }
 
 /* What a run deals, and how often each step of each recorded head comes. */
-static void deal(struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t batch, struct lad_draws *ret)
+static void deal(struct dse_sim *sim, const struct lad_params *p, const struct lad_point *pt, uint32_t layers, uint32_t batch,
+                 struct lad_draws *ret)
 {
-    dse_sim_seed(sim, (uint64_t)pt->p->events.seed);
+    dse_sim_seed(sim, (uint64_t)p->events.seed);
     lad_draws_init(ret, sim, pt, layers, batch);
 }
 
@@ -304,11 +305,17 @@ static void replay__deals_every_step_as_often(void **state)
     struct lad_params p = replay(512);
     size_t heads = dse_recording_heads(f.recording), steps = dse_recording_steps(f.recording);
     for (p.events.seed = 1; p.events.seed <= 3; p.events.seed++) {
-        struct lad_point pt;
+        const struct lad_events_reads reads = {.sequence_cv = p.sequence_cv};
+        const struct lad_point pt = {.p = &reads,
+                                     .local = &p.local,
+                                     .locality_aware = true,
+                                     .n = (double)p.workload.context,
+                                     .heads = 32,
+                                     .kv_heads = 32,
+                                     .group = 1};
         struct lad_draws draws;
-        assert_null(lad_point_init(&pt, &p));
         struct dse_sim *sim = sim_new(NULL);
-        deal(sim, &pt, 2, (uint32_t)steps / 2, &draws);
+        deal(sim, &p, &pt, 2, (uint32_t)steps / 2, &draws);
         uint32_t *times = xcalloc(heads * steps, sizeof *times);
         for (uint32_t i = 0; i < 2 * draws.heads * draws.batch; i++) {
             uint32_t layer = i / draws.batch / draws.heads, head = i / draws.batch % draws.heads, sequence = i % draws.batch;
@@ -357,7 +364,7 @@ static void replay__is_the_same_from_the_same_seed_only(void **state)
     p.events.seed = 2;
     assert_true(simulate(&p, DSE_IDEAL_DRAM).common.attention_us != a.common.attention_us);
     p.events.seed = 1;
-    p.active_cv = 3; /* nothing is drawn from these */
+    p.local.active_cv = 3; /* nothing is drawn from these */
     p.sequence_cv = 3;
     b = simulate(&p, DSE_IDEAL_DRAM);
     assert_memory_equal(&a, &b, sizeof a);
@@ -375,14 +382,14 @@ static void replay__is_a_profile_of_the_means_in_closed_form(void **state)
     struct dse_profile *profile = profile_new("means", "", contexts, at, n, &(struct row_fault){0});
     for (size_t i = 0; i < n; i++) {
         struct lad_params p = replay(contexts[i]), q = p;
-        p.center_scale = q.center_scale = 0.9;
-        q.draws = LAD_DRAW;
-        q.profile = profile;
-        dse_recording_mean(f.recording, contexts[i], &q.active_cv);
+        p.local.center_scale = q.local.center_scale = 0.9;
+        q.local.draws = DSE_DRAWS_PROFILE;
+        q.local.profile = profile;
+        dse_recording_mean(f.recording, contexts[i], &q.local.active_cv);
         struct lad_metrics a = estimate(&p), b = estimate(&q);
         assert_true(fabs(a.common.latency_us / b.common.latency_us - 1) < 1e-12 && fabs(a.hit_ratio - b.hit_ratio) < 1e-12);
         assert_true(fabs(a.active / b.active - 1) < 1e-12 && isnan(a.attention_error));
-        p.recent = q.recent = 24; /* not measured: no statistics, but a time */
+        p.local.recent = q.local.recent = 24; /* not measured: no statistics, but a time */
         a = estimate(&p), b = estimate(&q);
         assert_true(fabs(a.common.latency_us / b.common.latency_us - 1) < 1e-12 && isnan(a.hit_ratio) && isnan(b.active));
     }
@@ -390,7 +397,7 @@ static void replay__is_a_profile_of_the_means_in_closed_form(void **state)
     free(at);
     struct lad_params p = replay(4096);
     assert_string_equal(dse_model_lad.check(&p), "the context is outside the recording's range (context, recording)");
-    p.decoding = LAD_FULL_CACHE;
+    p.local.decoding = DSE_FULL_CACHE;
     assert_null(dse_model_lad.check(&p));
 }
 
@@ -413,7 +420,7 @@ static void ways__all_run(void **state)
     (void)state;
     struct lad_params p = plain();
     p.workload.batch = 7;
-    p.active_cv = 0.7;
+    p.local.active_cv = 0.7;
     int runs = 0;
     for (p.slots = LAD_PARTITIONED; p.slots <= LAD_BALANCED; p.slots++)
         for (p.fill = LAD_FILL_IGNORED; p.fill <= LAD_FILL_LAYER; p.fill++)
@@ -423,7 +430,7 @@ static void ways__all_run(void **state)
                     assert_true(isfinite(m.common.latency_us) && m.common.latency_us > 0);
                 }
     p = plain();
-    p.decoding = LAD_FULL_CACHE;
+    p.local.decoding = DSE_FULL_CACHE;
     p.elementwise = LAD_EXPOSED;
     struct lad_metrics full = simulate(&p, ALL), closed = estimate(&p);
     assert_true(fabs(full.common.latency_us / closed.common.latency_us - 1) < 2e-3);

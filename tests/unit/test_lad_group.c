@@ -36,13 +36,13 @@ static void share__is_that_of_independent_choices(void **state)
     for (int64_t g = 1; g <= 32; g *= 2) {
         double before = 1;
         for (int percent = 1; percent <= 100; percent++) {
-            const double x = percent / 100.0, share = lad_union_share(1000, 1000 * x, 0, g);
+            const double x = percent / 100.0, share = dse_local_shared(1000, 1000 * x, 0, g);
             assert_close(share, (1 - pow(1 - x, (double)g)) / ((double)g * x), 1e-12);
             assert_true(share <= before && share >= 1 / (double)g);
             before = share;
         }
-        assert_true(lad_union_share(1000, 0, 0, g) == 1);
-        assert_true(lad_union_share(1000, 1000, 0, g) == 1 / (double)g);
+        assert_true(dse_local_shared(1000, 0, 0, g) == 1);
+        assert_true(dse_local_shared(1000, 1000, 0, g) == 1 / (double)g);
     }
 }
 
@@ -68,7 +68,7 @@ static void share__is_what_draws_have(void **state)
         for (int i = N - NEWEST; i < N; i++) seen[i] = true;
         for (int i = 0; i < N; i++) read += seen[i];
     }
-    assert_close(read / RUNS, HEADS * DRAWN * lad_union_share(N, DRAWN, NEWEST, HEADS), 0.005);
+    assert_close(read / RUNS, HEADS * DRAWN * dse_local_shared(N, DRAWN, NEWEST, HEADS), 0.005);
 }
 
 static void union__of_a_head_by_itself_is_the_head(void **state)
@@ -91,7 +91,7 @@ static void union__is_between_one_head_and_all(void **state)
     const double g = 4, n = 2048;
     for (int scale = 1; scale <= 128; scale *= 2)
         for (int prefetch = LAD_PREFETCH_OFF; prefetch <= LAD_PREFETCH_IDEAL; prefetch++) {
-            p.center_scale = scale / 2.0;
+            p.local.center_scale = scale / 2.0;
             p.prefetch = prefetch;
             const struct lad_metrics u = estimate(&p), h = by_head(p);
             const double active = u.active_mib + u.prefetch_mib, most = h.active_mib + h.prefetch_mib;
@@ -101,13 +101,13 @@ static void union__is_between_one_head_and_all(void **state)
             assert_true(u.sram_resident_mib > h.sram_resident_mib);
             if (prefetch == LAD_PREFETCH_OFF) assert_true(u.common.latency_us <= h.common.latency_us);
         }
-    p.center_scale = 1;
+    p.local.center_scale = 1;
     p.prefetch = LAD_PREFETCH_OFF;
-    p.active_cv = 0;
+    p.local.active_cv = 0;
     const struct lad_metrics u = estimate(&p), h = by_head(p);
-    const double newest = (double)p.recent, others = 1 - (h.active - newest) / (n - newest);
+    const double newest = (double)p.local.recent, others = 1 - (h.active - newest) / (n - newest);
     assert_close(u.active_mib / h.active_mib, (newest + (n - newest) * (1 - pow(others, g))) / (g * h.active), 1e-12);
-    p.recent = (int64_t)n; /* the same for all */
+    p.local.recent = (int64_t)n; /* the same for all */
     assert_close(estimate(&p).active_mib, by_head(p).active_mib / g, 1e-12);
 }
 
@@ -117,9 +117,9 @@ static void union__of_everything_is_read_once(void **state)
     (void)state;
     struct lad_params p = grouped("llama3-8b");
     p.workload.context = 512;
-    p.recent = 1024;
-    p.active_cv = 0;
-    p.center_scale = 1000;
+    p.local.recent = 1024;
+    p.local.active_cv = 0;
+    p.local.center_scale = 1000;
     const struct lad_metrics u = estimate(&p), h = by_head(p);
     assert_close(u.active_mib, h.active_mib / 4, 1e-12);
     assert_close(u.active_mib, u.full_cache_mib, 1e-12);
@@ -162,8 +162,8 @@ static void events__move_what_the_closed_form_says(void **state)
     (void)state;
     struct lad_params p = grouped("llama3-8b");
     p.events.layers_simulated = 1;
-    p.active_cv = 0;
-    p.center_scale = 8;
+    p.local.active_cv = 0;
+    p.local.center_scale = 8;
     for (p.slots = LAD_PARTITIONED; p.slots <= LAD_BALANCED; p.slots++)
         for (p.prefetch = LAD_PREFETCH_OFF; p.prefetch <= LAD_PREFETCH_IDEAL; p.prefetch++)
             for (p.workload.batch = 4; p.workload.batch <= 12; p.workload.batch += 8) {
@@ -196,9 +196,9 @@ static void events__of_everything_read_it_once(void **state)
     struct lad_params p = grouped("llama3-8b");
     p.workload.context = 512;
     p.events.layers_simulated = 1;
-    p.recent = 1024;
-    p.active_cv = 0;
-    p.center_scale = 1000;
+    p.local.recent = 1024;
+    p.local.active_cv = 0;
+    p.local.center_scale = 1000;
     const struct lad_metrics m = simulate(&p, ALL);
     assert_close(m.active_mib, m.full_cache_mib, 1e-12);
     assert_close(m.centers_mib, m.full_cache_mib, 1e-12); /* keys of centers, and of large modes */
@@ -209,11 +209,12 @@ static void sets__are_of_one_group_of_one_layer(void **state)
 {
     (void)state;
     struct lad_params p = grouped("llama3-8b");
-    struct lad_point pt;
+    const struct lad_events_reads reads = {.sequence_cv = p.sequence_cv};
+    const struct lad_point pt = {
+        .p = &reads, .local = &p.local, .locality_aware = true, .n = 2048, .heads = 32, .kv_heads = 8, .group = 4};
     struct lad_draws draws;
     struct lad_shared s;
     struct dse_sim *sim = sim_new(NULL);
-    assert_null(lad_point_init(&pt, &p));
     lad_draws_init(&draws, sim, &pt, 3, 2);
     lad_shared_init(&s, sim, &draws, 8);
     static const uint32_t layers[] = {3, 0, 1, 2};
@@ -246,12 +247,12 @@ static void draw(uint64_t *seed, const struct lad_params *lo, const struct lad_p
     *p = *lo;
     p->workload.context = (int64_t)between(seed, (double)lo->workload.context, (double)hi->workload.context);
     p->workload.batch = (int64_t)between(seed, (double)lo->workload.batch, (double)hi->workload.batch);
-    p->recent = (int64_t)between(seed, (double)lo->recent, (double)hi->recent);
+    p->local.recent = (int64_t)between(seed, (double)lo->local.recent, (double)hi->local.recent);
     p->resident_active = (int64_t)between(seed, (double)lo->resident_active, (double)hi->resident_active);
     p->tiles = (int64_t)between(seed, (double)lo->tiles, (double)hi->tiles);
     p->sram_mib = between(seed, lo->sram_mib, hi->sram_mib);
-    p->center_scale = between(seed, lo->center_scale, hi->center_scale);
-    p->active_cv = between(seed, lo->active_cv, hi->active_cv);
+    p->local.center_scale = between(seed, lo->local.center_scale, hi->local.center_scale);
+    p->local.active_cv = between(seed, lo->local.active_cv, hi->local.active_cv);
 }
 
 static void draw_box(uint64_t *seed, struct lad_params *lo, struct lad_params *hi)
@@ -265,21 +266,21 @@ static void draw_box(uint64_t *seed, struct lad_params *lo, struct lad_params *h
     lo->pipeline = (int32_t)below(seed, 2);
     lo->workload.context = 512 + whole(seed, 3000);
     lo->workload.batch = 1 + whole(seed, 12);
-    lo->recent = whole(seed, 600);
+    lo->local.recent = whole(seed, 600);
     lo->resident_active = 1 + whole(seed, 4);
     lo->tiles = 1 + whole(seed, 12);
     lo->sram_mib = between(seed, 1.5, 8);
-    lo->center_scale = between(seed, 0, 40);
-    lo->active_cv = between(seed, 0, 1);
+    lo->local.center_scale = between(seed, 0, 40);
+    lo->local.active_cv = between(seed, 0, 1);
     *hi = *lo;
     hi->workload.context += whole(seed, 2) * whole(seed, 500);
     hi->workload.batch += whole(seed, 2) * whole(seed, 6);
-    hi->recent += whole(seed, 2) * whole(seed, 400);
+    hi->local.recent += whole(seed, 2) * whole(seed, 400);
     hi->resident_active += whole(seed, 2) * whole(seed, 4);
     hi->tiles += whole(seed, 2) * whole(seed, 6);
     hi->sram_mib *= below(seed, 2) ? between(seed, 1, 2) : 1;
-    hi->center_scale *= below(seed, 2) ? between(seed, 1, 4) : 1;
-    hi->active_cv += below(seed, 2) ? between(seed, 0, 0.5) : 0;
+    hi->local.center_scale *= below(seed, 2) ? between(seed, 1, 4) : 1;
+    hi->local.active_cv += below(seed, 2) ? between(seed, 0, 0.5) : 0;
 }
 
 static void assert_inside(const char *metric, double floor, double is, double ceiling)

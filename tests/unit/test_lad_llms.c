@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "lad_struct.h"
 #include "llms_test.h"
 #include "samples.h"
 #include "sim/sim.h"
-#include "lad/lad_llms.h"
 
 #include <dse/interval.h>
 #include <dse/num.h>
@@ -19,7 +19,7 @@ static struct lad_params on(const char *llm)
 {
     struct lad_params p = defaults;
     p.workload.llm = find_llm(llm);
-    p.dram.capacity_gib = 4096;
+    p.dram.capacity_gib = 8192;
     p.sram_mib = 16;
     return p;
 }
@@ -41,7 +41,7 @@ static void llms__move_what_their_operators_say(void **state)
         struct lad_params p = on(e->name);
         struct dse_breakdown parts;
         p.workload.latent_form = DSE_LATENT_ABSORBED;
-        p.decoding = LAD_FULL_CACHE;
+        p.local.decoding = DSE_FULL_CACHE;
         const struct lad_metrics m = estimate(&p, &parts);
         const double bytes = bytes_of_operators(&p.workload);
         const struct dse_part sum = sum_of_parts(&parts);
@@ -73,8 +73,8 @@ static void locality__is_of_full_attention(void **state)
         }
         const struct lad_metrics own = estimate(&p, &parts);
         assert_close(e->name, sum_of_parts(&parts).dram_bytes, own.common.dram_mib * DSE_MIB * (double)p.workload.batch, 1e-9);
-        const bool works = lad_works(&p);
-        p.decoding = LAD_FULL_CACHE;
+        const bool works = dse_local_works(&p.local, &p.workload);
+        p.local.decoding = DSE_FULL_CACHE;
         const struct lad_metrics all = estimate(&p, NULL);
         if (!works) {
             assert_close(e->name, own.common.latency_us, all.common.latency_us, 1e-12);
@@ -94,7 +94,7 @@ static void steps__agree_where_both_are(void **state)
         for (int k = 0; k < 8; k++) {
             struct lad_params p = on(names[i]), other;
             p.workload.weight_bits = 8;
-            if (k & 1) p.decoding = LAD_FULL_CACHE;
+            if (k & 1) p.local.decoding = DSE_FULL_CACHE;
             if (k & 1) p.workload.phase = k & 4 ? DSE_PREFILL : DSE_DECODE;
             if (k & 2) p.fill = LAD_FILL_LAYER;
             if (k & 2) p.prefetch = LAD_PREFETCH_LIMITED;
@@ -155,7 +155,7 @@ static void refusals__have_reasons(void **state)
     struct lad_params p = on("llama2-7b");
     p.workload.speculation.draft_tokens = 2;
     assert_non_null(dse_model_lad.check(&p));
-    p.decoding = LAD_FULL_CACHE;
+    p.local.decoding = DSE_FULL_CACHE;
     assert_null(dse_model_lad.check(&p));
     p = on("mixtral-8x7b");
     struct lad_params more = p;
@@ -163,7 +163,7 @@ static void refusals__have_reasons(void **state)
     struct lad_metrics floor = {0}, ceiling = {0};
     assert_true(dse_model_lad.bound(&p, &more, &floor, &ceiling) && floor.common.tokens_per_s > 0);
     assert_true(dse_model_lad.bound(&p, &p, &floor, &ceiling));
-    assert_close("of a point", floor.common.tokens_per_s, estimate(&p, NULL).common.tokens_per_s, 0);
+    assert_close("of a point", floor.common.tokens_per_s, estimate(&p, NULL).common.tokens_per_s, 1e-14);
 }
 
 /* ---- event level ------------------------------------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ static struct lad_params case_of(int i)
     case 11: w->chunk_tokens = 64; break;
     case 12:
         w->speculation.draft_tokens = 3;
-        p.decoding = LAD_FULL_CACHE;
+        p.local.decoding = DSE_FULL_CACHE;
         break;
     case 13: w->phase = DSE_PREFILL; break;
     }
@@ -272,7 +272,7 @@ static void move(struct lad_params *p, int knob)
     case 4: w->chunk_tokens += 32; break;
     case 5: w->context_spread += 0.2; break;
     case 6: w->weight_scale_bits += 0.5; break;
-    case 7: w->activation_bits *= 2; break;
+    case 7: w->exchange_bits *= 2; break;
     case 8: p->links.link_gbs /= 2; break;
     case 9: w->expert_parallel = 4; break;
     default: w->tensor_parallel = 4; break;
@@ -287,7 +287,7 @@ static void knobs__move_both_levels(void **state)
     for (int knob = 0; knob < KNOBS; knob++) {
         struct lad_params p = on("deepseek-v2-lite"), other;
         struct dse_workload *w = &p.workload;
-        p.decoding = LAD_FULL_CACHE;
+        p.local.decoding = DSE_FULL_CACHE;
         w->weight_bits = 8;
         w->batch = 4;
         w->tensor_parallel = 2;

@@ -22,7 +22,7 @@ static void points__that_cannot_run_say_why(void **state)
     assert_refused(&p, "max_context");
     p.workload.context = 100;
     assert_refused(&p, "attention profile");
-    p.decoding = LAD_FULL_CACHE; /* needs no profile */
+    p.local.decoding = DSE_FULL_CACHE; /* needs no profile */
     assert_null(dse_model_lad.check(&p));
     p = f.defaults;
     p.workload.batch = 4096;
@@ -81,15 +81,15 @@ static void batch__policies_choose_what_they_say(void **state)
             struct lad_metrics fit = estimate(&p);
             struct lad_params fixed = p;
             fixed.batch_policy = LAD_BATCH_FIXED;
-            fixed.workload.batch = fit.batch_used;
+            fixed.workload.batch = (int64_t)fit.batch_used;
             assert_true(estimate(&fixed).common.latency_us == fit.common.latency_us);
             fixed.workload.batch++;
             assert_non_null(dse_model_lad.check(&fixed));
 
             p.batch_policy = LAD_BATCH_TILE_MULTIPLE;
             struct lad_metrics multiple = estimate(&p);
-            assert_true(multiple.batch_used <= fit.batch_used && multiple.batch_used + p.tiles > fit.batch_used);
-            if (fit.batch_used >= p.tiles) assert_true(multiple.idle_slots == 0);
+            assert_true(multiple.batch_used <= fit.batch_used && multiple.batch_used + (double)p.tiles > fit.batch_used);
+            if (fit.batch_used >= (double)p.tiles) assert_true(multiple.idle_slots == 0);
 
             p.batch_policy = LAD_BATCH_BEST_THROUGHPUT;
             double best = estimate(&p).common.tokens_per_s;
@@ -139,14 +139,13 @@ static void chip__cacti_macros_are_like_those_of_table_3(void **state)
     (void)state;
     struct lad_params p = f.defaults;
     for (p.sram_mib = 1.5; p.sram_mib <= 3.5; p.sram_mib += 1) {
-        struct lad_chip table3, cacti;
         p.sram = f.table3;
-        lad_chip_at(&p, &table3);
+        const struct lad_equations table3 = lad_equate(&p);
         p.sram = f.cacti;
-        assert_null(lad_chip_check(&p));
-        lad_chip_at(&p, &cacti);
-        double area = cacti.sram_area_mm2 / table3.sram_area_mm2, dynamic = cacti.dynamic_sram_w / table3.dynamic_sram_w,
-               leakage = cacti.static_sram_w / table3.static_sram_w;
+        assert_null(dse_model_lad.check(&p));
+        const struct lad_equations cacti = lad_equate(&p);
+        double area = cacti.sram_area_mm2 / table3.sram_area_mm2, dynamic = cacti.sram_dynamic_mw / table3.sram_dynamic_mw,
+               leakage = cacti.sram_static_mw / table3.sram_static_mw;
         print_message("%.1f MiB, CACTI over Table III: area %.2f, dynamic %.2f, static %.2f\n", p.sram_mib, area, dynamic, leakage);
         assert_true(area > 0.8 && area < 1.2);
         assert_true(dynamic > 0.5 && dynamic < 2 && leakage > 0.5 && leakage < 2);
@@ -223,7 +222,7 @@ static void mend_dram(struct dse_dram *d, uint64_t *state)
 /* Likewise a cache, and what LAD's decoding goes with. */
 static void mend_cache(struct lad_params *p)
 {
-    const bool aware = p->decoding == LAD_LOCALITY_AWARE;
+    const bool aware = p->local.decoding == DSE_LOCALITY_AWARE;
     if (aware || p->workload.kv_scale_bits > 0) p->workload.value_bits = 0; /* as kv_bits */
     if (p->workload.kv_bits >= 16) p->workload.kv_scale_bits = 0;
     if (aware || p->workload.kv_scale_bits <= 0) p->cache.kv_format = DSE_KV_TOKEN;
@@ -290,7 +289,7 @@ static void check_metrics(const struct schema *metrics, const struct lad_params 
         if (part->depth == 0) us += part->time_us, mj += part->energy_mj;
     }
     struct dse_workload used = p->workload;
-    used.batch = m.batch_used;
+    used.batch = (int64_t)m.batch_used;
     const double tokens = dse_workload_tokens(&used);
     const struct {
         const char *what;
@@ -346,7 +345,7 @@ static void cache__of_full_cache_decoding_keeps_what_it_says(void **state)
 {
     (void)state;
     struct lad_params p = f.defaults, half;
-    p.decoding = LAD_FULL_CACHE;
+    p.local.decoding = DSE_FULL_CACHE;
     p.cache.quality_from = DSE_FROM_RETENTION;
     half = p;
     half.workload.context = p.workload.context / 2;
@@ -364,7 +363,7 @@ static void cache__of_full_cache_decoding_keeps_what_it_says(void **state)
     m = estimate(&p);
     assert_true(fabs((m.technique_mib * DSE_MIB) / (layers * heads * 2 * (2048. / 16) * 256) - 1) < 1e-12);
     assert_true(fabs((m.common.dram_mib) / (some.common.dram_mib + m.technique_mib) - 1) < 1e-12);
-    p.decoding = LAD_LOCALITY_AWARE;
+    p.local.decoding = DSE_LOCALITY_AWARE;
     assert_refused(&p, "cannot drop a position");
 }
 

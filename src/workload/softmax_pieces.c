@@ -1,6 +1,4 @@
-/* What the piecewise linear exp does to softmax: its mean squared error (E23), by quadrature. */
-#include "lad.h"
-
+/* What the piecewise linear exp does to softmax: its mean squared error, by quadrature. */
 #include <dse/linear_exp.h>
 
 #include <math.h>
@@ -49,7 +47,7 @@ static struct sums expected_sums(const struct dse_pieces *pieces, double n, doub
     return s;
 }
 
-double lad_softmax_mse(int64_t intervals, double n, double sd)
+double dse_softmax_pieces_mse(int64_t intervals, double n, double sd)
 {
     struct dse_pieces pieces;
     pieces_init(&pieces, intervals);
