@@ -43,7 +43,7 @@ struct pass {
 /* Of attention that LAD's decoding does not work on. */
 static void attention_op(const struct pass *x, const struct dse_op *op, struct lad_op *o)
 {
-    const int a = op->attention;
+    const int a = (int)op->attention;
     if (op->kind == DSE_OP_SCORES) {
         o->compute_s = x->r.group.scores_compute_s[a];
         o->bytes = x->r.group.scores_bytes[a];
@@ -322,7 +322,7 @@ static void give_op(const struct pass *x, const struct lad_op *o, struct lad_see
 {
     const struct dse_op *op = &x->list.op[o->at];
     const double vpu_s = o->time_s > o->dram_s ? o->time_s : 0;
-    const int a = op->attention;
+    const int a = (int)op->attention;
     if (!op->in_attention) {
         g->op.time_s[o->at] += o->time_s;
         g->op.compute_bound_s[o->at] += vpu_s;

@@ -121,11 +121,13 @@ differs 2 a.db missing.db
 differs 2 a.db:7 a.db
 
 # Requests, event level, JSON that is one.
-sed 's/^context = .*//; s/^tiles = .*/tiles = [4, 8]/' s.toml >chat.toml
+data narrow
+sed -i 's/^weight_bits *= *[0-9]*/weight_bits = 8/' narrow/models/flashdecoding/defaults.toml
+cp f.toml chat.toml
 printf '[requests]\nmix = "chat"\npoints = 4\n' >>chat.toml
 "$DSE" sweep chat.toml -q -o chat.db >/dev/null
-DSE_DATA_DIR=$PWD/constant "$DSE" sweep chat.toml -q -o chat2.db >/dev/null
-[ "$(causes chat.db chat2.db)" = 'constant,clock_ghz 1 -> 1.1' ] || fail "causes: $(cat out)"
+DSE_DATA_DIR=$PWD/narrow "$DSE" sweep chat.toml -q -o chat2.db >/dev/null
+[ "$(causes chat.db chat2.db)" = 'constant,weight_bits 16 -> 8' ] || fail "causes: $(cat out)"
 differs 1 a.db code.db --format json
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys
