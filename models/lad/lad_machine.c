@@ -48,8 +48,8 @@ static bool init_run(struct lad_run *run, struct lad_machine *m, struct dse_sim 
     run->batch = (uint32_t)step->batch;
     run->tiles = (uint32_t)pt->p->tiles;
     run->rounds = (uint32_t)dse_ceil_div(run->batch, run->tiles);
-    run->stored = lad_stored_by(run);
     run->general = general;
+    run->stored = lad_stored_by(run);
     run->signals = &signals;
     run->machine = m;
     lad_draws_init(&run->draws, sim, pt, run->layers, run->batch);
