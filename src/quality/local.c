@@ -208,6 +208,7 @@ struct dse_interval dse_local_shared_bound(struct dse_interval n, struct dse_int
                                            int64_t heads)
 {
     enum { ROUNDINGS = 256 };
+    if (heads <= 1) return dse_iv_of(1);
     const double few = dse_min(n.lo, count.lo), many = dse_min(n.lo, count.hi);
     const double least = dse_min(dse_local_shared(n.lo, few, newest.hi, heads), dse_local_shared(n.lo, many, newest.hi, heads));
     const double same = dse_min(newest.lo, count.lo), apart = dse_local_shared(n.hi - same, count.lo - same, 0, heads);

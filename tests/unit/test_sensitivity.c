@@ -210,7 +210,8 @@ static void steps__are_told(void **state)
     (void)state;
     struct design_point p;
     struct sensitivity s;
-    assert_true(design_point_init(&p, registry_find("veda"), catalog, NULL, 0, &diags));
+    const char *const set[] = {"context=512", "bandwidth_gbs=280"};
+    assert_true(design_point_init(&p, registry_find("veda"), catalog, set, 2, &diags));
     sensitivity_of(&p, &s);
     const struct elasticity *rows = find(&p, &s, "tokens_per_s", "pe_rows"), *clock = find(&p, &s, "tokens_per_s", "clock_ghz"),
                             *end = find(&p, &s, "tokens_per_s", "dram_efficiency");
