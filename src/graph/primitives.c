@@ -988,15 +988,15 @@ enum { HEADS_MOST = 4096 };
 
 static bool is_shared(double n, double count, double newest, double heads)
 {
-    return n >= 1 && n <= positions_most && count >= 0 && count <= n && newest >= 0 && heads >= 0 && heads <= HEADS_MOST &&
-           heads == floor(heads);
+    return n >= 1 && n <= positions_most && count >= 0 && newest >= 0 && heads >= 0 && heads <= HEADS_MOST && heads == floor(heads);
 }
 
-/* Of a[0] positions, a[1] a head, a[2] newest and a[3] heads. */
+/* Of a[0] positions, a[1] a head, which are all of them at most, a[2] newest and a[3] heads. */
 POINT(shared)
 {
     (void)g;
-    ret[0] = is_shared(a[0], a[1], a[2], a[3]) ? dse_local_shared(a[0], a[1], a[2], (int64_t)a[3]) : (double)NAN;
+    const bool ok = is_shared(a[0], a[1], a[2], a[3]);
+    ret[0] = ok ? dse_local_shared(a[0], dse_min(a[1], a[0]), a[2], (int64_t)a[3]) : (double)NAN;
 }
 
 BOX(shared_box)
@@ -1008,7 +1008,7 @@ BOX(shared_box)
     if (!is_one(&a[3]) || range_is_nothing(a[0]) || range_is_nothing(a[1]) || range_is_nothing(a[2])) return;
     const double count = dse_min(a[1].hi, a[0].hi);
     if (!is_shared(a[0].lo, dse_min(a[1].lo, a[0].lo), a[2].lo, a[3].lo) || !is_shared(a[0].hi, count, a[2].hi, a[3].lo)) return;
-    ret[0] = range_iv(dse_local_shared_bound(iv(a[0]), dse_iv(a[1].lo, count), iv(a[2]), (int64_t)a[3].lo));
+    ret[0] = range_iv(dse_local_shared_bound(iv(a[0]), dse_iv(dse_min(a[1].lo, count), count), iv(a[2]), (int64_t)a[3].lo));
     ret[0].none = none;
 }
 

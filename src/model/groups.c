@@ -6,6 +6,7 @@
 #include <dse/costs.h>
 #include <dse/hw.h>
 #include <dse/interconnect.h>
+#include <dse/local.h>
 #include <dse/sampling.h>
 #include <dse/sim.h>
 #include <dse/workload.h>
@@ -19,7 +20,7 @@ const struct group param_groups[] = {
                               "prompt", "generate")},
     [GROUP_MACHINE] = {"machine", "the chip itself", NAMES("gpu", "npu", "fpga", "engine")},
     [GROUP_CACHE] = {"cache", "lossy techniques of the cache, and the source of their error",
-                     NAMES("eviction", "eviction_ratio", "kv_format", "surface", "task")},
+                     NAMES("decoding", "eviction", "eviction_ratio", "kv_format", "surface", "task")},
     [GROUP_MEMORY] = {"memory", "the DRAM", NAMES("memory", "bandwidth_gbs", "capacity_gib", "dram_efficiency", "dram_pj_per_bit")},
     [GROUP_LINKS] = {"links", "links between chips", NAMES("interconnect", "link_gbs", "link_latency_us")},
     [GROUP_COST] = {"cost", "dollars and carbon", NAMES("costs", "prices", "units", "tenure", "grid")},
@@ -60,7 +61,7 @@ int param_group(const struct field *f)
         int group;
     } shared[] = {{dse_workload_params, GROUP_WORKLOAD}, {dse_request_params, GROUP_WORKLOAD}, {dse_cache_params, GROUP_CACHE},
                   {dse_dram_params, GROUP_MEMORY},       {dse_links_params, GROUP_LINKS},      {dse_economics_params, GROUP_COST},
-                  {dse_events_params, GROUP_EVENTS},     {dse_sampling_params, GROUP_EVENTS}};
+                  {dse_local_params, GROUP_CACHE},       {dse_events_params, GROUP_EVENTS},    {dse_sampling_params, GROUP_EVENTS}};
     if (f->reader == READ_BY_EVENT_LEVEL) return GROUP_EVENTS;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         if (params_have(shared[i].table, f->name)) return shared[i].group;

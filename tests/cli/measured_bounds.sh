@@ -8,7 +8,7 @@ export LC_ALL=C
 
 cp -r "$source/catalog/measured" bounds
 # Settings of the engines themselves go; links wait for nothing.
-awk -v RS= -v ORS='\n\n' '!/\[\[bind\]\]/ || (/model    = "flashdecoding"/ && /engine = "(vllm|tensorrt-llm|gpt-fast)/ && !/power_|_gemm_us|attention_us|communication_us|moe_us|mla_us/)' \
+awk -v RS= -v ORS='\n\n' '!/\[\[bind\]\]/ || (/model    = "flashdecoding"/ && /engine = "(vllm|tensorrt-llm|gpt-fast)/ && !/power_|_gemm_us|attention_us|communication_us|moe_us|mla_us|stream_us|collective_us/)' \
     "$source/catalog/measured/bindings.toml" |
     sed -e '/^set /s/engine = "[^"]*"/engine = "fused-graph"/' -e 's/, [a-z_]*_[un]s = \("[^"]*"\|[0-9.]*\)//g' -e 's/, linked_devices = [0-9]*//' \
         -e 's/link_gbs = \("[^"]*"\)/link_gbs = \1, link_latency_us = 0/' >bounds/bindings.toml

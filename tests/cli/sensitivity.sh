@@ -5,7 +5,7 @@ SOURCE=$(cd "$2" && pwd)
 export COLUMNS=200 NO_COLOR=1
 says() { grep -qe "$1" "$2" || fail "\"$1\" is not in $2: $(head -n 30 "$2")"; }
 says_not() { ! grep -qe "$1" "$2" || fail "\"$1\" is in $2: $(grep -e "$1" "$2")"; }
-toml() { "$DSE" eval veda --sensitivity "$@"; }
+toml() { "$DSE" eval veda --set context=512 --set bandwidth_gbs=280 --sensitivity "$@"; }
 # A cell of the line of METRIC and OF. Quotes are gone, and what has commas of its own stands last.
 cell() { # FILE METRIC OF COLUMN
     awk -F, -v metric="$2" -v of="$3" -v column="$4" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["metric"] == metric && $at["of"] == of { print $at[column] }' "$1"
@@ -16,7 +16,7 @@ toml >out.txt 2>err.txt || fail "$(cat err.txt)"
 says '^METRIC  *OF  *VALUE  *% FOR 1 %  *HOW  *NOTE' out.txt
 says '^tokens_per_s  *clock_ghz  *1  *0\.[0-9]*  *derivative' out.txt
 says '^tokens_per_s  *pe_rows  *8  *0  *derivative  *0 by a step (ceil, floor, round); 0\.[0-9]* without steps' out.txt
-says '^tokens_per_s  *dram_efficiency  *1  *1  *difference  *downwards alone; above: its range ends here' out.txt
+says '^tokens_per_s  *tensor_parallel  *1  *[0-9.]*  *difference  *upwards alone; below: its range ends here' out.txt
 says '^compute_utilization  *2 in peak_ops_per_s, line [0-9]*  *2  *-1  *derivative' out.txt
 says 'numbers are left out: [0-9]* below 0.05, and [0-9]* of other metrics; --metric NAME picks, --all prints all' out.txt
 says_not '^latency_us' out.txt
@@ -58,7 +58,7 @@ says 'note: the model has too many formulas to differentiate' err.txt
 says '^latency_us  *bandwidth_gbs' out.txt
 
 # Of a model in C all is found by differences.
-"$DSE" eval lad --sensitivity --format csv | tr -d '"' >c.csv
+"$DSE" eval flashdecoding --sensitivity --format csv | tr -d '"' >c.csv
 [ "$(cell c.csv latency_us clock_ghz how)" = difference ] || fail "how: $(cell c.csv latency_us clock_ghz how)"
 [ "$(cell all.csv latency_us clock_ghz how)" = derivative ] || fail "how: $(cell all.csv latency_us clock_ghz how)"
 [ "$(cell c.csv latency_us context step)" = 1 ] || fail "the step of context: $(cell c.csv latency_us context step)"

@@ -9,6 +9,8 @@ name = "worse"
 models = ["veda"]
 [params]
 pe_copies = { from = 1, to = 16, step = 1 }
+stream_fifo_kib = 64
+norm_fifo = 64
 sfu_exp = [1, 2, 4, 8]
 sfu_div = [1, 2, 4, 8]
 clock_ghz = [0.5, 1, 1.5]

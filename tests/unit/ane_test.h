@@ -90,7 +90,7 @@ static inline double sum_ops(const struct at *a)
 /* An LLM in a machine with room for it. */
 static inline struct point on(const char *llm)
 {
-    char *settings = xasprintf("llm=%s capacity_gib=4096", llm);
+    char *settings = xasprintf("llm=%s capacity_gib=8192", llm);
     const struct point p = point_of("ane", settings);
     free(settings);
     return p;

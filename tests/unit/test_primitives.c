@@ -9,22 +9,38 @@
 #include "samples.h"
 #include "toml_examples.h"
 
-/* A model with all groups, and where they stand among its parameters. */
+/* A model, and where its groups stand among its parameters: one has all groups but that of LAD's decoding, and LAD has this one. */
 static const struct model *model;
 static struct group_places places;
+static const char *const models[] = {"veda", "lad"};
+enum { MODELS = sizeof models / sizeof *models };
 
-static int load(void **state)
+static void look_at(int m)
 {
-    if (set_up(state) != 0 || !load_toml_examples(catalog_data_dir())) return -1;
-    model = registry_find("veda");
+    model = registry_find(models[m]);
+    places = (struct group_places){0};
     for (const struct dse_param *p = model->desc->params; p->type != DSE_TYPE_END; p++)
         for (int g = 0; g < GROUPS; g++) {
             if (p->type != DSE_TYPE_EMBED || strcmp(p->name, group_rows[g].name) != 0) continue;
             places.has[g] = true;
             places.offset[g] = p->offset;
         }
-    const unsigned of_events = 1u << GROUP_EVENTS | 1u << GROUP_SAMPLING; /* which no primitive reads */
-    return groups_has(&places, ((1u << GROUPS) - 1) & ~of_events) ? 0 : -1;
+}
+
+/* Is it asked of the model at hand? Each is asked of the first that has its groups. */
+static bool is_asked(const struct primitive *p)
+{
+    return (p->groups >> GROUP_LOCALITY & 1) == (model == registry_find("lad"));
+}
+
+static int load(void **state)
+{
+    if (set_up(state) != 0 || !load_toml_examples(catalog_data_dir())) return -1;
+    const unsigned others = 1u << GROUP_LOCALITY | 1u << GROUP_EVENTS | 1u << GROUP_SAMPLING; /* no primitive reads events */
+    look_at(1);
+    const bool has_locality = groups_has(&places, 1u << GROUP_LOCALITY);
+    look_at(0);
+    return has_locality && groups_has(&places, ((1u << GROUPS) - 1) & ~others) ? 0 : -1;
 }
 
 /* The parameter that an argument names: the first of the catalog. */
@@ -56,6 +72,7 @@ static struct groups mixed(const void *point, const void *other, unsigned own)
     if (!(own >> GROUP_CACHE & 1)) a.cache = b.cache;
     if (!(own >> GROUP_ECONOMICS & 1)) a.economics = b.economics;
     if (!(own >> GROUP_LINKS & 1)) a.links = b.links;
+    if (!(own >> GROUP_LOCALITY & 1)) a.local = b.local;
     return a;
 }
 
@@ -68,9 +85,8 @@ static int primitives_n(void)
     return n;
 }
 
-static void primitives__read_what_they_declare_and_nothing_else(void **state)
+static void read_what_they_declare(void)
 {
-    (void)state;
     struct one o;
     assert_true(one_init(&o, model, NULL, 0));
     void *point = xcalloc(1, model->desc->params_size), *other = xcalloc(1, model->desc->params_size);
@@ -81,6 +97,7 @@ static void primitives__read_what_they_declare_and_nothing_else(void **state)
         for (int k = 0; k < primitives_n(); k++) {
             const struct primitive *p = &primitives[k];
             double a[PRIMITIVE_ARGUMENTS_MAX] = {0}, x[PRIMITIVE_RESULTS_MAX] = {0}, y[PRIMITIVE_RESULTS_MAX] = {0};
+            if (!is_asked(p)) continue;
             arguments_of(p, a);
             const struct groups own = groups_of(&places, point), some = mixed(point, other, p->groups);
             p->of(&own, a, x);
@@ -95,10 +112,17 @@ static void primitives__read_what_they_declare_and_nothing_else(void **state)
     one_release(&o);
 }
 
-/* Each group that a primitive names moves it somewhere: what is named without need costs blocks their sharing. */
-static void primitives__declare_nothing_that_they_do_not_read(void **state)
+static void primitives__read_what_they_declare_and_nothing_else(void **state)
 {
     (void)state;
+    for (int m = 0; m < MODELS; m++) {
+        look_at(m);
+        read_what_they_declare();
+    }
+}
+
+static void declare_what_they_read(void)
+{
     struct one o;
     assert_true(one_init(&o, model, NULL, 0));
     void *point = xcalloc(1, model->desc->params_size), *other = xcalloc(1, model->desc->params_size);
@@ -111,7 +135,7 @@ static void primitives__declare_nothing_that_they_do_not_read(void **state)
             for (int g = 0; g < GROUPS; g++) {
                 const struct primitive *p = &primitives[k];
                 double a[PRIMITIVE_ARGUMENTS_MAX] = {0}, x[PRIMITIVE_RESULTS_MAX] = {0}, y[PRIMITIVE_RESULTS_MAX] = {0};
-                if (!(p->groups >> g & 1) || moved[k] >> g & 1) continue;
+                if (!is_asked(p) || !(p->groups >> g & 1) || moved[k] >> g & 1) continue;
                 arguments_of(p, a);
                 const struct groups own = groups_of(&places, point), some = mixed(point, other, ~(1u << g));
                 p->of(&own, a, x);
@@ -122,12 +146,20 @@ static void primitives__declare_nothing_that_they_do_not_read(void **state)
     }
     const unsigned book = 1u << GROUP_ECONOMICS; /* its constants are those of one book, the only one of the catalog */
     for (const struct answer *a = answers; a->name; a++)
-        if ((moved[a->primitive] | book) != (primitives[a->primitive].groups | book))
+        if (is_asked(&primitives[a->primitive]) && (moved[a->primitive] | book) != (primitives[a->primitive].groups | book))
             fail_msg("%s names groups %#x, and %#x move it", a->name, primitives[a->primitive].groups, moved[a->primitive]);
     free(moved);
     free(point);
     free(other);
     one_release(&o);
+}
+
+/* Each group that a primitive names moves it somewhere: what is named without need costs blocks their sharing. */
+static void primitives__declare_nothing_that_they_do_not_read(void **state)
+{
+    (void)state;
+    look_at(0); /* at a few positions, as arguments are here, nothing of LAD's decoding is known */
+    declare_what_they_read();
 }
 
 /* The answers at one end of the arguments' ranges lie in the ranges of the answers. */
@@ -144,10 +176,8 @@ static void assert_in(int k, const struct groups *g, const double *a, const stru
     }
 }
 
-/* Formulas are written by anybody: whatever stands in an argument, there is an answer or none, in points and in boxes. */
-static void primitives__take_any_argument(void **state)
+static void take_any_argument(void)
 {
-    (void)state;
     static const double odd[] = {NAN, INFINITY, -INFINITY, -1, 0, 0.5, 77, 1e-300, 1e18, 1e300, -1e300};
     enum { ODD = sizeof odd / sizeof *odd };
     struct one o;
@@ -159,6 +189,7 @@ static void primitives__take_any_argument(void **state)
     for (int i = 0; i < 200000; i++) {
         const int k = i % all;
         const struct primitive *p = &primitives[k];
+        if (!is_asked(p)) continue;
         double lo[PRIMITIVE_ARGUMENTS_MAX] = {0}, hi[PRIMITIVE_ARGUMENTS_MAX];
         struct graph_range a[PRIMITIVE_ARGUMENTS_MAX] = {{0}}, ret[PRIMITIVE_RESULTS_MAX];
         arguments_of(p, lo);
@@ -173,6 +204,16 @@ static void primitives__take_any_argument(void **state)
         assert_in(k, &g, hi, ret);
     }
     one_release(&o);
+}
+
+/* Formulas are written by anybody: whatever stands in an argument, there is an answer or none, in points and in boxes. */
+static void primitives__take_any_argument(void **state)
+{
+    (void)state;
+    for (int m = 0; m < MODELS; m++) {
+        look_at(m);
+        take_any_argument();
+    }
 }
 
 int main(void)

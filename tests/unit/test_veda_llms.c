@@ -19,7 +19,7 @@ static struct point on(const char *llm)
 {
     struct point p = point_of("veda", "eviction=none");
     name_entry(&p, "llm", DSE_KIND_LLM, llm);
-    set(&p, "capacity_gib", 4096);
+    set(&p, "capacity_gib", 8192);
     return p;
 }
 
