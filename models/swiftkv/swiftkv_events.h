@@ -11,7 +11,6 @@
 
 #include <dse/program.h>
 
-
 /* What a phase needs of the run. */
 struct swiftkv_run {
     struct dse_sim *sim;
