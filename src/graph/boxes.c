@@ -14,6 +14,7 @@
 enum kind {
     KIND_PLAIN,  /* at least 0 and finite, there is a number, and no zero is a negative one */
     KIND_FINITE, /* the same, but it may be below 0 */
+    KIND_OPEN,   /* as plain, but the upper end may be infinite */
     KIND_ANY
 };
 
@@ -85,21 +86,24 @@ static void set(struct room *r, int i, struct graph_range v)
 /* Of ranges that were set one by one. */
 static void find_kind(struct room *r, int n)
 {
-    bool none = false, any = false, negative = false;
+    bool none = false, any = false, negative = false, open = false;
     for (int i = 0; i < n; i++) {
         none |= r->none[i];
-        any |= r->minus_zero[i] | !(r->lo[i] <= r->hi[i]) | !(r->lo[i] > -(double)INFINITY) | !(r->hi[i] < (double)INFINITY);
+        any |= r->minus_zero[i] | !(r->lo[i] <= r->hi[i]) | !(fabs(r->lo[i]) < (double)INFINITY);
+        open |= !(r->hi[i] < (double)INFINITY);
         negative |= r->lo[i] < 0;
     }
     r->has_none = none;
-    r->kind = any ? KIND_ANY : negative ? KIND_FINITE : KIND_PLAIN;
+    r->kind = any || (open && negative) ? KIND_ANY : open ? KIND_OPEN : negative ? KIND_FINITE : KIND_PLAIN;
 }
 
-/* Of ranges that an operation on finite ones has given: of so many an end is infinite, and so many may be below 0. */
-static void set_kind(struct room *r, int n, double infinite, double negative)
+/* Of ranges that an operation on finite or open ones has given: so many have no finite upper end, so many none below, and so many
+ * may be below 0. */
+static void set_kind(struct room *r, int n, double open, double endless, double negative)
 {
     r->has_none = false;
-    r->kind = infinite > 0 ? KIND_ANY : negative > 0 ? KIND_FINITE : KIND_PLAIN;
+    const enum kind kind = negative > 0 ? KIND_FINITE : KIND_PLAIN;
+    r->kind = endless > 0 || (open > 0 && negative > 0) ? KIND_ANY : open > 0 ? KIND_OPEN : kind;
     if (r->kind == KIND_ANY) memset(r->minus_zero, 0, (size_t)n * sizeof *r->minus_zero);
 }
 
@@ -210,11 +214,12 @@ static struct room *argument(struct boxes_code *c, int node, const struct block_
 
 /* The least and the most of each. */
 #define ENDS(least, most) \
-    _Pragma("omp simd reduction(+: infinite, negative)") for (int i = 0; i < n; i++) \
+    _Pragma("omp simd reduction(+: open, endless, negative)") for (int i = 0; i < n; i++) \
     { \
         r->lo[i] = least; \
         r->hi[i] = most; \
-        infinite += (r->hi[i] < (double)INFINITY ? 0.0 : 1.0) + (r->lo[i] > -(double)INFINITY ? 0.0 : 1.0); \
+        open += r->hi[i] < (double)INFINITY ? 0.0 : 1.0; \
+        endless += fabs(r->lo[i]) < (double)INFINITY ? 0.0 : 1.0; \
         negative += r->lo[i] < 0 ? 1.0 : 0.0; \
     } \
     break
@@ -240,7 +245,7 @@ static bool is_above_0(const struct room *r, int n)
 BLOCK_WIDE static bool operate_plain(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
                                      struct room *restrict r)
 {
-    double infinite = 0, negative = 0;
+    double open = 0, endless = 0, negative = 0;
     switch (op) {
     case GRAPH_MUL: ENDS(a->lo[i] * b->lo[i], a->hi[i] * b->hi[i]);
     case GRAPH_DIV:
@@ -251,7 +256,7 @@ BLOCK_WIDE static bool operate_plain(enum graph_op op, int n, const struct room 
     case GRAPH_FLOOR: FINITE(floor(a->lo[i]), floor(a->hi[i]));
     default: return false;
     }
-    set_kind(r, n, infinite, negative);
+    set_kind(r, n, open, endless, negative);
     return true;
 }
 
@@ -265,7 +270,7 @@ BLOCK_WIDE static bool operate_plain(enum graph_op op, int n, const struct room 
 BLOCK_WIDE static bool operate_finite(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
                                       struct room *restrict r)
 {
-    double infinite = 0, negative = 0;
+    double open = 0, endless = 0, negative = 0;
     switch (op) {
     case GRAPH_ADD: ENDS(a->lo[i] + b->lo[i], a->hi[i] + b->hi[i]);
     case GRAPH_SUB: ENDS(a->lo[i] - b->hi[i], a->hi[i] - b->lo[i]);
@@ -279,21 +284,56 @@ BLOCK_WIDE static bool operate_finite(enum graph_op op, int n, const struct room
     case GRAPH_OR: TRUTH(!(IS_FALSE(a) & IS_FALSE(b)), IS_TRUE(a) | IS_TRUE(b));
     default: return false;
     }
-    set_kind(r, n, infinite, negative);
+    set_kind(r, n, open, endless, negative);
+    return true;
+}
+
+/* Is anywhere one of both 0, or (`both`) infinite, where the other is infinite? */
+static bool meets_infinity(const struct room *a, const struct room *b, int n, bool both)
+{
+    const double infinite = (double)INFINITY;
+    double met = 0;
+    _Pragma("omp simd reduction(+: met)") for (int i = 0; i < n; i++)
+    {
+        const bool a_open = !(a->hi[i] < infinite), b_open = !(b->hi[i] < infinite);
+        met += (both ? a_open & b_open : (a_open & (b->lo[i] <= 0)) | (b_open & (a->lo[i] <= 0))) ? 1.0 : 0.0;
+    }
+    return met > 0;
+}
+
+/* Of plain and open ranges. False: it is none of these operations, or there may be no number. */
+BLOCK_WIDE static bool operate_open(enum graph_op op, int n, const struct room *restrict a, const struct room *restrict b,
+                                    struct room *restrict r)
+{
+    double open = 0, endless = 0, negative = 0;
+    switch (op) {
+    case GRAPH_ADD: ENDS(a->lo[i] + b->lo[i], a->hi[i] + b->hi[i]);
+    case GRAPH_MIN: ENDS(dse_min(a->lo[i], b->lo[i]), dse_min(a->hi[i], b->hi[i]));
+    case GRAPH_MAX: ENDS(dse_max(a->lo[i], b->lo[i]), dse_max(a->hi[i], b->hi[i]));
+    case GRAPH_MUL:
+        if (meets_infinity(a, b, n, false)) return false;
+        ENDS(a->lo[i] * b->lo[i], a->hi[i] * b->hi[i]);
+    case GRAPH_DIV:
+        if (!is_above_0(b, n) || meets_infinity(a, b, n, true)) return false;
+        ENDS(a->lo[i] / b->hi[i], a->hi[i] / b->lo[i]);
+    default: return false;
+    }
+    set_kind(r, n, open, endless, negative);
     return true;
 }
 
 static void choose_finite(int n, const struct room *restrict a, const struct room *restrict b, const struct room *restrict c,
                           struct room *restrict r)
 {
-    double negative = 0;
+    double open = 0, negative = 0;
     for (int i = 0; i < n; i++) {
         const bool yes = !IS_FALSE(a), no = !IS_TRUE(a);
         r->lo[i] = yes ? b->lo[i] : no ? c->lo[i] : dse_min(b->lo[i], c->lo[i]);
         r->hi[i] = yes ? b->hi[i] : no ? c->hi[i] : dse_max(b->hi[i], c->hi[i]);
+        open += !(r->hi[i] < (double)INFINITY);
         negative += r->lo[i] < 0;
     }
-    set_kind(r, n, 0, negative);
+    set_kind(r, n, open, 0, negative);
 }
 
 /* Arithmetic on what may be no number gives what it gives on numbers, and may give none. */
@@ -301,6 +341,11 @@ static void add_none(int n, const struct room *a, const struct room *b, struct r
 {
     for (int i = 0; i < n; i++) r->none[i] = (a->has_none && a->none[i]) || (b->has_none && b->none[i]);
     r->has_none = true;
+}
+
+static bool is_from_0(const struct room *r)
+{
+    return r->kind == KIND_PLAIN || r->kind == KIND_OPEN;
 }
 
 static bool is_arithmetic(enum graph_op op)
@@ -313,12 +358,13 @@ static void operate(enum graph_op op, int n, const struct room *a, const struct 
 {
     const enum kind most = a->kind > b->kind ? a->kind : b->kind;
     const bool none = a->has_none || b->has_none || c->has_none;
-    if (op == GRAPH_CHOOSE && most <= KIND_FINITE && c->kind <= KIND_FINITE && !none) {
+    if (op == GRAPH_CHOOSE && most < KIND_ANY && c->kind < KIND_ANY && !none) {
         choose_finite(n, a, b, c, r);
         return;
     }
     if ((!none || is_arithmetic(op)) &&
-        ((most <= KIND_FINITE && operate_finite(op, n, a, b, r)) || (most == KIND_PLAIN && operate_plain(op, n, a, b, r)))) {
+        ((most <= KIND_FINITE && operate_finite(op, n, a, b, r)) || (most == KIND_PLAIN && operate_plain(op, n, a, b, r)) ||
+         (is_from_0(a) && is_from_0(b) && operate_open(op, n, a, b, r)))) {
         if (none) add_none(n, a, b, r);
         return;
     }
