@@ -354,6 +354,55 @@ static bool is_arithmetic(enum graph_op op)
            op == GRAPH_FLOOR;
 }
 
+static bool is_usual(const struct room *r, int i)
+{
+    return r->lo[i] >= 0 && r->lo[i] <= r->hi[i] && r->hi[i] < (double)INFINITY;
+}
+
+static bool is_none(const struct room *r, int i)
+{
+    return r->has_none && r->none[i];
+}
+
+static bool is_minus(const struct room *r, int i)
+{
+    return r->kind == KIND_ANY && r->minus_zero[i];
+}
+
+static bool is_one(const struct room *r, int i)
+{
+    return r->lo[i] == 1 && r->hi[i] == 1 && !is_none(r, i);
+}
+
+/* One after the other, as range_apply says it (range.c): without a call where both are numbers from 0 on, as most are. */
+#define EACH(usual, least, most, is_minus_zero) \
+    for (int i = 0; i < n; i++) { \
+        if (is_usual(a, i) && is_usual(b, i) && (usual)) \
+            set(r, i, (struct graph_range){least, most, is_none(a, i) || is_none(b, i), is_minus_zero}); \
+        else \
+            set(r, i, range_apply(op, get(a, i), get(b, i), get(b, i))); \
+    } \
+    return true
+
+/* False: it is none of these operations. */
+static bool operate_each(enum graph_op op, int n, const struct room *a, const struct room *b, struct room *r)
+{
+#define MINUS(r) (is_minus(r, i) && (r)->lo[i] <= 0)
+    switch (op) {
+    case GRAPH_ADD: EACH(true, a->lo[i] + b->lo[i], a->hi[i] + b->hi[i], is_minus(a, i) && is_minus(b, i));
+    case GRAPH_MUL: EACH(!is_one(a, i) && !is_one(b, i), a->lo[i] * b->lo[i], a->hi[i] * b->hi[i], MINUS(a) || MINUS(b));
+    case GRAPH_DIV: EACH(b->lo[i] > 0 && !is_one(b, i), a->lo[i] / b->hi[i], a->hi[i] / b->lo[i], MINUS(a));
+    case GRAPH_MIN:
+        EACH(!is_none(a, i) && !is_none(b, i), dse_min(a->lo[i], b->lo[i]), dse_min(a->hi[i], b->hi[i]),
+             is_minus(a, i) || is_minus(b, i));
+    case GRAPH_MAX:
+        EACH(!is_none(a, i) && !is_none(b, i), dse_max(a->lo[i], b->lo[i]), dse_max(a->hi[i], b->hi[i]),
+             is_minus(a, i) || is_minus(b, i));
+    default: return false;
+    }
+#undef MINUS
+}
+
 static void operate(enum graph_op op, int n, const struct room *a, const struct room *b, const struct room *c, struct room *r)
 {
     const enum kind most = a->kind > b->kind ? a->kind : b->kind;
@@ -368,7 +417,8 @@ static void operate(enum graph_op op, int n, const struct room *a, const struct 
         if (none) add_none(n, a, b, r);
         return;
     }
-    for (int i = 0; i < n; i++) set(r, i, range_apply(op, get(a, i), get(b, i), get(c, i)));
+    if (!operate_each(op, n, a, b, r))
+        for (int i = 0; i < n; i++) set(r, i, range_apply(op, get(a, i), get(b, i), get(c, i)));
     find_kind(r, n);
 }
 
