@@ -413,7 +413,7 @@ static void see_stream(struct program *g, int i)
     g->seen.op.dram_s[i] = g->closed.op.dram_s[i];
     if (linear) g->seen.op.norm_exposed_s[i] = g->closed.op.norm_exposed_s[i];
     if (s->shape.weight_bytes < 1) return;
-    g->seen.op.time_s[i] = dse_max(instances * (s->seen.time_s - s->seen.norm_s), bytes / peak);
+    g->seen.op.time_s[i] = dse_max(instances * (s->seen.time_s - s->seen.norm_s), dse_max(instances * s->work_s, bytes / peak));
     g->seen.op.dram_s[i] = veda_dram_s(&g->run, g->seen.op.time_s[i], instances * s->seen.data_s, bytes);
     if (linear) g->seen.op.norm_exposed_s[i] = instances * s->seen.norm_s;
 }

@@ -177,7 +177,7 @@ double veda_dram_s(const struct veda_run *run, double time_s, double data_s, dou
 }
 
 /* E25: a layer is its units and what happens at its ends. What is written at the end of a layer is on the bus when the next begins:
- * no product ends before its bytes can have passed. */
+ * no product ends before its bytes can have passed, nor before the array has made it. */
 static void tally_all(const struct veda_plan *plan, struct veda_tally *ret)
 {
     const struct veda_kind *k = &plan->kind;
@@ -187,8 +187,10 @@ static void tally_all(const struct veda_plan *plan, struct veda_tally *ret)
     add_tally(&mean, &plan->sum, 1);
     /* E26: a wait that falls with the length may come out below 0 on the straight line to lengths that are not simulated. */
     for (int i = 0; i < VEDA_COUNTS; i++) ret->at[i] = dse_max(0, units * mean.at[i] + k->layers * plan->ends.at[i]);
-    ret->at[VEDA_SCORES_S] = dse_max(ret->at[VEDA_SCORES_S], ret->at[VEDA_SCORES_BYTES] / peak);
-    ret->at[VEDA_VALUES_S] = dse_max(ret->at[VEDA_VALUES_S], (ret->at[VEDA_VALUES_BYTES] + ret->at[VEDA_VOTE_BYTES]) / peak);
+    const double scores_s = dse_max(ret->at[VEDA_SCORES_WORK_S], ret->at[VEDA_SCORES_BYTES] / peak),
+                 values_s = dse_max(ret->at[VEDA_VALUES_WORK_S], (ret->at[VEDA_VALUES_BYTES] + ret->at[VEDA_VOTE_BYTES]) / peak);
+    ret->at[VEDA_SCORES_S] = dse_max(ret->at[VEDA_SCORES_S], scores_s);
+    ret->at[VEDA_VALUES_S] = dse_max(ret->at[VEDA_VALUES_S], values_s);
 }
 
 double veda_plan_seconds(const struct veda_plan *plan)
