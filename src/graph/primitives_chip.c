@@ -257,15 +257,15 @@ BOX(supply_box)
     for (int i = 0; i < 4; i++) ret[i] = (struct graph_range){numbers[i].lo, numbers[i].hi, !all, false};
 }
 
-/* The fastest clock of such a chip; infinite where the node has no law. */
+/* The fastest clock of such a chip, which `supply` reaches in spite of rounding; infinite where the node has no law. */
 POINT(fastest)
 {
-    const double any_ghz = 1e9;
+    const double any_ghz = 1e9, reached = 1 - 1e-12;
     struct dse_supply s;
     ret[0] = (double)NAN;
     if (!is_chip(a)) return;
     const bool all = dse_supply_at(g->economics->costs, entry_at(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, any_ghz, &s);
-    ret[0] = all ? (double)INFINITY : s.max_ghz * DSE_GIGA;
+    ret[0] = all ? (double)INFINITY : s.max_ghz * reached * DSE_GIGA;
 }
 
 POINT(clock_share)
@@ -286,8 +286,11 @@ POINT(interface_energy)
 
 BOX(interface_box)
 {
-    const bool known = positive(a[0]) && !isnan(dse_interface_joules(g->lo.economics->costs, g->lo.memory->memory, 0));
-    ret[0] = known ? range_iv(dse_interface_joules_bound(g->lo.economics->costs, g->lo.memory->memory, iv(a[0]))) : range_unknown;
+    const bool known = !isnan(dse_interface_joules(g->lo.economics->costs, g->lo.memory->memory, 0));
+    ret[0] = range_unknown;
+    if (range_is_nothing(a[0]) || !known || !(a[0].lo >= 0)) return;
+    ret[0] = range_iv(dse_interface_joules_bound(g->lo.economics->costs, g->lo.memory->memory, iv(a[0])));
+    ret[0].none = a[0].none;
 }
 
 /* One array of a[0] square metres in the node a[1], with the interfaces of its memory. */
@@ -302,11 +305,12 @@ POINT(die)
     ret[4] = d.edge_there_mm * 1e-3;
 }
 
+/* Where the area is no number, it does not fit, and the interfaces are what they are. */
 BOX(die_box)
 {
     struct dse_die_bound b, made;
     for (int i = 0; i < 5; i++) ret[i] = range_unknown;
-    if (a[0].none || !(a[0].lo >= 0) || !is_single(a[1])) return;
+    if (range_is_nothing(a[0]) || !(a[0].lo >= 0) || !is_single(a[1])) return;
     const struct dse_interval core = dse_iv_scale(iv(a[0]), 1e6);
     const struct dse_costs *book = g->lo.economics->costs;
     const double nm = nm_of_metres(a[1].lo);
@@ -316,9 +320,9 @@ BOX(die_box)
     dse_die_at(book, DSE_AREA_DIE, core.lo, 1, g->lo.memory, nm, &smallest);
     dse_die_at(book, DSE_AREA_DIE, core.hi, 1, g->hi.memory, nm, &largest);
     const struct dse_interval area = dse_iv_scale(b.area_mm2, 1e-6), phy = dse_iv_scale(b.phy_mm2, 1e-6);
-    ret[0] = (struct graph_range){area.lo, area.hi, isinf(area.hi), false};
+    ret[0] = (struct graph_range){area.lo, area.hi, a[0].none || isinf(area.hi), false};
     ret[1] = (struct graph_range){phy.lo, phy.hi, isinf(phy.hi), false};
-    ret[2] = (struct graph_range){some && !dse_die_check(book, &largest), some, false, false};
+    ret[2] = (struct graph_range){!a[0].none && some && !dse_die_check(book, &largest), some, false, false};
     ret[3] = hull(smallest.edge_mm * 1e-3, largest.edge_mm * 1e-3);
     ret[4] = hull(smallest.edge_there_mm * 1e-3, largest.edge_there_mm * 1e-3);
 }
@@ -340,9 +344,10 @@ BOX(network_box)
 {
     const double share = dse_physical(g->lo.economics->costs, DSE_C_noc_area_share);
     ret[0] = range_unknown;
-    if (a[0].none || a[1].none || !(a[0].lo >= 0)) return;
+    if (range_is_nothing(a[0]) || a[1].none || !(a[0].lo >= 0)) return;
     const struct dse_interval all = dse_iv_scale(iv(a[0]), share / (1 - share));
-    ret[0] = (struct graph_range){a[1].lo > 1 ? dse_below(all.lo, 4) : 0, a[1].hi > 1 ? dse_above(all.hi, 4) : 0, false, false};
+    ret[0] = (struct graph_range){a[1].lo > 1 ? dse_below(all.lo, 4) : 0, a[1].hi > 1 ? dse_above(all.hi, 4) : 0,
+                                  a[0].none && a[1].hi > 1, false};
 }
 
 /* ---- links ------------------------------------------------------------------------------------------------------------------ */
