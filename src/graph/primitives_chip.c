@@ -213,7 +213,7 @@ BOX(sram_box)
 
 static bool is_clock(double hz)
 {
-    return hz > 0 && hz < 1e18;
+    return hz >= 1 && hz < 1e18;
 }
 
 /* A technology, and the node and the clock that something was published in. */
@@ -232,6 +232,7 @@ POINT(supply)
     ret[1] = ok ? s.energy : (double)NAN;
     ret[2] = ok ? s.leakage : (double)NAN;
     ret[3] = ok ? s.clock_tree : (double)NAN;
+    ret[4] = ok ? s.leakage / a[3] : (double)NAN;
 }
 
 static bool is_single(struct graph_range a)
@@ -253,8 +254,9 @@ BOX(supply_box)
     struct dse_supply fastest;
     const bool all = dse_supply_at(g->lo.economics->costs, entry_at(&g->lo, a[0].lo), nm_of_metres(a[1].lo), a[2].lo / DSE_GIGA,
                                    ghz.hi, &fastest);
-    const struct dse_interval numbers[] = {b.volts, b.energy, b.leakage, b.clock_tree};
-    for (int i = 0; i < 4; i++) ret[i] = (struct graph_range){numbers[i].lo, numbers[i].hi, !all, false};
+    const struct dse_interval numbers[] = {b.volts, b.energy, b.leakage, b.clock_tree,
+                                           dse_iv_div(b.leakage_a_ghz, dse_iv_of(DSE_GIGA))};
+    for (int i = 0; i < 5; i++) ret[i] = (struct graph_range){numbers[i].lo, numbers[i].hi, !all, false};
 }
 
 /* The fastest clock of such a chip, which `supply` reaches in spite of rounding; infinite where the node has no law. */
