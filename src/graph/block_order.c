@@ -50,6 +50,19 @@ void block_order_make(const struct graph *g, const int *roots, int n, const stru
     free(needed);
 }
 
+int block_order_fix(const struct graph *g, struct block_order *o)
+{
+    int *list = xcalloc((size_t)o->n + 1, sizeof *list), fixed = 0, n = 0;
+    for (int i = 0; i < o->n; i++)
+        if (o->axes[o->list[i]] == 0) list[fixed++] = o->list[i];
+    for (int i = 0; i < o->n; i++)
+        if (o->axes[o->list[i]] != 0) list[fixed + n++] = o->list[i];
+    for (int i = 0; i < fixed; i++) o->last[list[i]] = g->n;
+    free(o->list);
+    o->list = list;
+    return fixed;
+}
+
 void block_order_release(struct block_order *o)
 {
     free(o->list);

@@ -11,6 +11,9 @@ struct block_order {
     int *last;      /* by node: which reads it last; a root is never let go */
 };
 void block_order_make(const struct graph *g, const int *roots, int n, const struct block_axes *axes, struct block_order *ret);
+/* Put those first that depend on no axis, and keep them for good: whose number some node reads that does depend on one, or
+ * none. Returns how many there are. */
+int block_order_fix(const struct graph *g, struct block_order *o);
 void block_order_release(struct block_order *o);
 
 /* How many numbers a node has of its own. */

@@ -18,14 +18,16 @@ enum kind {
     KIND_ANY
 };
 
+/* The ranges of a node, one for each combination of its shape. They stand behind it. */
 struct room {
     enum kind kind;
-    bool has_none; /* at some points of some boxes there may be no number */
-    double lo[BLOCK_POINTS_MAX], hi[BLOCK_POINTS_MAX];
-    bool none[BLOCK_POINTS_MAX];       /* where has_none */
-    bool minus_zero[BLOCK_POINTS_MAX]; /* of KIND_ANY */
-    bool is_moved;                     /* some of them move */
-    uint64_t moves[BLOCK_POINTS_MAX];  /* where is_moved: struct graph_moves, `down` in the upper half */
+    bool has_none;  /* at some points of some boxes there may be no number */
+    bool is_moved;  /* some of them move */
+    bool is_single; /* it has space for one */
+    double *lo, *hi;
+    uint64_t *moves;  /* where is_moved: struct graph_moves, `down` in the upper half */
+    bool *none;       /* where has_none */
+    bool *minus_zero; /* of KIND_ANY */
 };
 
 struct node {
@@ -41,17 +43,44 @@ struct boxes_code {
     struct graph_range *ranges; /* by slot */
     struct block_order order;
     struct node *nodes;
-    int *kept, n_kept; /* nodes that are not let go: roots, and calls of which one is an answer */
+    int n_fixed; /* so many nodes of the order, the first ones, depend on no axis: they are computed in the first run alone */
+    bool is_fixed_known;
+    int *kept, n_kept; /* nodes that are not let go within a run: roots, and calls of which one is an answer */
     uint32_t *axes;    /* the different sets of axes that nodes depend on */
     int *axes_of;      /* by node: which of them */
     const struct block_shape **shapes;
     int n_axes;
-    struct block_rooms rooms; /* struct room */
-    struct room gathered[3];
+    struct block_rooms rooms, singles; /* struct room */
+    struct room *gathered[3];
     struct block_places_kept places;
 };
 
 /* ---- rooms ------------------------------------------------------------------------------------------------------------------- */
+
+static size_t room_bytes(size_t n)
+{
+    return sizeof(struct room) + n * (2 * sizeof(double) + sizeof(uint64_t) + 2 * sizeof(bool));
+}
+
+/* Of n ranges, or of more. */
+static struct room *take_room(struct boxes_code *c, int n)
+{
+    const size_t space = n == 1 ? 1 : BOXES_MAX;
+    struct room *r = block_rooms_take(n == 1 ? &c->singles : &c->rooms);
+    r->is_single = n == 1;
+    r->is_moved = false;
+    r->lo = (double *)(r + 1);
+    r->hi = r->lo + space;
+    r->moves = (uint64_t *)(r->hi + space);
+    r->none = (bool *)(r->moves + space);
+    r->minus_zero = r->none + space;
+    return r;
+}
+
+static void give_room(struct boxes_code *c, struct room *r)
+{
+    if (r) block_rooms_give(r->is_single ? &c->singles : &c->rooms, r);
+}
 
 static struct graph_range get(const struct room *r, int i)
 {
@@ -134,11 +163,14 @@ struct boxes_code *boxes_code_new(const struct graph *g, const int *roots, int n
     c->axes = xcalloc((size_t)g->n + 1, sizeof *c->axes);
     c->axes_of = xcalloc((size_t)g->n + 1, sizeof *c->axes_of);
     c->shapes = xcalloc((size_t)g->n + 1, sizeof(struct block_shape *));
-    c->rooms.size = sizeof(struct room);
+    c->rooms.size = room_bytes(BOXES_MAX);
+    c->singles.size = room_bytes(1);
+    for (int k = 0; k < 3; k++) c->gathered[k] = take_room(c, BOXES_MAX);
     block_order_make(g, roots, n, axes, &c->order);
+    c->n_fixed = block_order_fix(g, &c->order);
     for (int i = 0; i < c->order.n; i++) {
         const int node = c->order.list[i];
-        if (c->order.last[node] == g->n && g->nodes[node].op != GRAPH_RESULT) c->kept[c->n_kept++] = node;
+        if (i >= c->n_fixed && c->order.last[node] == g->n && g->nodes[node].op != GRAPH_RESULT) c->kept[c->n_kept++] = node;
         c->axes_of[node] = find_axes(c, c->order.axes[node]);
         if (g->nodes[node].op == GRAPH_SOLVE) add_solve(c, node);
     }
@@ -151,7 +183,7 @@ static void let_go(struct boxes_code *c, int node)
     const struct graph_node *of = &c->g->nodes[node];
     if (of->op == GRAPH_RESULT) return; /* its ranges are the call's */
     for (int k = 0; k < block_results(of); k++) {
-        if (n->v[k]) block_rooms_give(&c->rooms, n->v[k]);
+        give_room(c, n->v[k]);
         n->v[k] = NULL;
     }
 }
@@ -160,11 +192,14 @@ void boxes_code_free(struct boxes_code *c)
 {
     if (!c) return;
     for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]);
+    for (int i = 0; i < c->n_fixed; i++) let_go(c, c->order.list[i]);
+    for (int k = 0; k < 3; k++) give_room(c, c->gathered[k]);
     for (int i = 0; i < c->n_solves; i++) solve_body_release(&c->solves[i]);
     free(c->solves);
     free(c->ranges);
     slots_release(&c->slots);
     block_rooms_release(&c->rooms);
+    block_rooms_release(&c->singles);
     block_order_release(&c->order);
     free(c->kept);
     free(c->axes);
@@ -608,7 +643,7 @@ static void solve(struct boxes_code *c, int node, const struct boxes_source *sou
 
 static void load(struct node *to, const struct graph_node *n, const struct boxes_source *source)
 {
-    struct graph_range ret[BLOCK_POINTS_MAX];
+    struct graph_range ret[BOXES_MAX];
     source->input(source->object, to->shape, n->what, n->element1 - 1, ret);
     for (int i = 0; i < to->shape->n; i++) set(to->v[0], i, ret[i]);
     find_kind(to->v[0], to->shape->n);
@@ -632,20 +667,17 @@ static void compute(struct boxes_code *c, int node, const struct boxes_source *s
 {
     const struct graph_node *n = &c->g->nodes[node];
     struct node *to = &c->nodes[node];
-    struct room *args[3] = {&c->gathered[0], &c->gathered[0], &c->gathered[0]};
+    struct room *args[3] = {c->gathered[0], c->gathered[0], c->gathered[0]};
     if (n->op == GRAPH_RESULT) {
         to->v[0] = c->nodes[n->args[0]].v[n->what];
         return;
     }
-    for (int k = 0; k < block_results(n); k++) {
-        to->v[k] = block_rooms_take(&c->rooms);
-        to->v[k]->is_moved = false;
-    }
+    for (int k = 0; k < block_results(n); k++) to->v[k] = take_room(c, to->shape->n);
     if (read_node(c, node, source)) {
         if (source->moves) move_node(c, node, source);
         return;
     }
-    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, &c->gathered[k]);
+    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, c->gathered[k]);
     for (int k = n->n_args; k < 3; k++) args[k] = args[0];
     operate((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
     if (source->moves) move((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
@@ -657,7 +689,8 @@ void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source 
     block_places_forget(&c->places);
     for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]); /* of the last run */
     for (int i = 0; i < c->n_axes; i++) c->shapes[i] = block_shape(b, c->axes[i] & varying);
-    for (int i = 0; i < c->order.n; i++) {
+    for (int i = 0; i < c->n_fixed; i++) c->nodes[c->order.list[i]].shape = c->shapes[c->axes_of[c->order.list[i]]];
+    for (int i = c->is_fixed_known ? c->n_fixed : 0; i < c->order.n; i++) {
         const int node = c->order.list[i];
         const struct graph_node *n = &c->g->nodes[node];
         c->nodes[node].shape = c->shapes[c->axes_of[node]];
@@ -667,6 +700,7 @@ void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source 
             if (c->order.last[arg] == node) let_go(c, arg);
         }
     }
+    c->is_fixed_known = true;
 }
 
 const struct block_shape *boxes_shape(const struct boxes_code *c, int node)

@@ -8,6 +8,8 @@
 
 #include "graph/block.h"
 
+enum { BOXES_MAX = 256 }; /* of a block */
+
 /* Where ranges come from. All is asked at boxes of the block. */
 struct boxes_source {
     void *object;
@@ -20,7 +22,7 @@ struct boxes_source {
     uint32_t (*moves_of_group)(void *object, enum group g);
 };
 
-/* What a graph needs for its roots. */
+/* What a graph needs for its roots. Whatever depends on no axis is the same in all runs. */
 struct boxes_code;
 struct boxes_code *boxes_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes);
 void boxes_code_free(struct boxes_code *c);

@@ -1,13 +1,14 @@
 #include "space/many_boxes.h"
 
 #include "base/xalloc.h"
+#include "graph/boxes.h"
 #include "model/many.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)BOUNDS_MANY_MAX <= (int)BLOCK_POINTS_MAX, "many boxes fit a block");
+_Static_assert((int)BOUNDS_MANY_MAX <= (int)BOXES_MAX, "many boxes fit a block");
 
 struct boxes_at_work {
     const struct space *space;
@@ -20,7 +21,7 @@ struct boxes_at_work {
     size_t size; /* of floors and of ceilings */
     char *floors, *ceilings, *params;
     struct graph_moves *moves;
-    bool possible[BLOCK_POINTS_MAX], made[BLOCK_POINTS_MAX]; /* made: params */
+    bool possible[BOXES_MAX], made[BOXES_MAX]; /* made: params */
     const uint32_t *const *lo, *const *hi;
 };
 
@@ -65,10 +66,10 @@ struct boxes_at_work *boxes_at_work_new(const struct space *sp, const struct bou
 {
     struct boxes_at_work *w = xcalloc(1, sizeof *w);
     *w = (struct boxes_at_work){.space = sp, .lattice = *l, .many = many_of(sp), .size = space_metrics_size(sp)};
-    w->params = xcalloc((size_t)2 * BLOCK_POINTS_MAX, sp->model->desc->params_size);
-    w->floors = xcalloc(BLOCK_POINTS_MAX, w->size);
-    w->ceilings = xcalloc(BLOCK_POINTS_MAX, w->size);
-    for (size_t i = 0; i < BLOCK_POINTS_MAX; i++) know_nothing(sp, w->floors + i * w->size, w->ceilings + i * w->size);
+    w->params = xcalloc((size_t)2 * BOXES_MAX, sp->model->desc->params_size);
+    w->floors = xcalloc(BOXES_MAX, w->size);
+    w->ceilings = xcalloc(BOXES_MAX, w->size);
+    for (size_t i = 0; i < BOXES_MAX; i++) know_nothing(sp, w->floors + i * w->size, w->ceilings + i * w->size);
     block_init(&w->block);
     if (!w->many) return w;
     if (l->moves) w->moves = xcalloc((size_t)BOUNDS_MANY_MAX * (sp->model->metrics.n + 1), sizeof *w->moves);
@@ -127,7 +128,7 @@ static void run_singly(struct boxes_at_work *w, size_t n)
 /* Stand the boxes on each axis by their interval of places. */
 static void place(struct boxes_at_work *w, size_t n)
 {
-    int64_t keys[BLOCK_POINTS_MAX];
+    int64_t keys[BOXES_MAX];
     w->block.n = (int)n;
     for (size_t a = 0; a < w->space->n_axes; a++) {
         for (size_t i = 0; i < n; i++) keys[i] = (int64_t)((uint64_t)w->lo[i][a] << 32 | w->hi[i][a]);

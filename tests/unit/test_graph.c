@@ -258,7 +258,7 @@ static void range__of_a_comparison_is_what_it_is(void **unused)
 /* Each input has an axis of its own, and a few intervals on it. */
 struct few {
     struct block block;
-    double lo[INPUTS][BLOCK_POINTS_MAX], hi[INPUTS][BLOCK_POINTS_MAX]; /* by interval */
+    double lo[INPUTS][BOXES_MAX], hi[INPUTS][BOXES_MAX]; /* by interval */
 };
 
 static uint32_t axis_of_input(void *object, int what, int element)
@@ -290,10 +290,10 @@ static struct graph_moves read_moves(void *object, int what, int element)
 static void draw_boxes(struct few *f)
 {
     const bool positive = below(3) > 0;
-    f->block.n = 1 + below(below(2) ? 8 : BLOCK_POINTS_MAX);
+    f->block.n = 1 + below(below(2) ? 8 : BOXES_MAX);
     f->block.n_axes = INPUTS;
     for (int a = 0; a < INPUTS; a++) {
-        const int intervals = 1 + below(below(2) ? 3 : BLOCK_POINTS_MAX);
+        const int intervals = 1 + below(below(2) ? 3 : BOXES_MAX);
         for (int i = 0; i < intervals; i++) {
             const double x = random_number(), y = below(3) == 0 ? x : random_number();
             f->lo[a][i] = positive ? fmin(fabs(x), fabs(y)) : fmin(x, y);
