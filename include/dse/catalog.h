@@ -37,23 +37,25 @@ extern const char *const dse_feed_forward_names[]; /* "dense", "experts", "none"
 /* What the output of attention is multiplied by: a column for each of its elements, or one for each query head. */
 enum dse_output_gate { DSE_NO_GATE, DSE_GATE_ELEMENT, DSE_GATE_HEAD };
 
-enum dse_qk_norm { DSE_QK_NO_NORM, DSE_QK_NORM_HEAD, DSE_QK_NORM_FULL };
+enum dse_qk_norm { DSE_QK_NO_NORM, DSE_QK_NORM_HEAD, DSE_QK_NORM_FULL, DSE_QK_NORM_SHIFT };
 
 /* Small things beside the matrices of attention; "no" where an entry says nothing. */
 struct dse_llm_details {
     int32_t qkv_bias, output_bias; /* no, yes */
-    int32_t qk_norm;               /* enum dse_qk_norm: a vector of one head's width for q and for k, or of their whole width */
-    int32_t attention_sinks;       /* one learned logit a query head */
-    int32_t output_gate;           /* enum dse_output_gate */
-    int32_t network_bias;          /* matrices of the dense network have biases */
-    int64_t norms;                 /* before and after a sublayer: 2; else 1, or 0 for the same */
-    int32_t norm_bias;             /* a norm has a shift beside its scale */
-    int32_t shared_norm;           /* attention and network take one normed input, and are added to it together */
-    int32_t head_bias;             /* the output head has a bias */
-    int32_t embedding_norm;        /* a norm behind the embedding */
-    int64_t positions;             /* rows of a table of learned positions; 0: there is none */
-    int64_t mtp_layers;            /* multi-token-prediction layers of the checkpoint, in no count */
-    int32_t approximate;           /* no, yes: imported without all keys that may change a count; every row says so */
+    /* enum dse_qk_norm: a vector of one head's width for q and for k, or of their whole width; of one head's, and a shift. */
+    int32_t qk_norm;
+    int32_t attention_sinks; /* one learned logit a query head */
+    int32_t output_gate;     /* enum dse_output_gate */
+    int32_t network_bias;    /* matrices of the dense network have biases */
+    int64_t norms;           /* before and after a sublayer: 2; else 1, or 0 for the same */
+    int32_t norm_bias;       /* a norm has a shift beside its scale */
+    int32_t plain_norms;     /* norms have neither (OLMo-1) */
+    int32_t shared_norm;     /* attention and network take one normed input, and are added to it together */
+    int32_t head_bias;       /* the output head has a bias */
+    int32_t embedding_norm;  /* a norm behind the embedding */
+    int64_t positions;       /* rows of a table of learned positions; 0: there is none */
+    int64_t mtp_layers;      /* multi-token-prediction layers of the checkpoint, in no count */
+    int32_t approximate;     /* no, yes: imported without all keys that may change a count; every row says so */
 };
 
 /* Latent attention: DeepSeek-V2, arXiv:2405.04434, Sec. 2.1. */
@@ -78,6 +80,7 @@ struct dse_llm_experts {
     int64_t expert_ffn;              /* inner width of one */
     int64_t shared_ffn;              /* of all shared experts together; 0: none */
     int64_t expert_latent;           /* experts work on a projection of this width; 0: on the hidden state */
+    int64_t zero_experts;            /* that the router chooses among, too, and that do nothing (LongCat) */
     int64_t expert_norms;            /* vectors as wide as the hidden state that norm what goes to experts and comes of them */
     int32_t shared_gate, router_bias, expert_bias;
     int32_t latent_norm; /* of what experts make of expert_latent numbers */
@@ -95,9 +98,10 @@ struct dse_llm_states {
     int64_t state_key_heads, state_key_dim, state_value_heads, state_value_dim;
     int64_t conv_kernel; /* taps of the short convolution, before the recurrence or by itself */
     int64_t ssm_inner, ssm_heads, ssm_state, ssm_groups, ssm_dt_rank;
-    int32_t state_full_gate; /* KDA: the gate of the output is a matrix, not two of a head's rank */
-    int32_t ssm_norms;       /* Jamba: norms of dt, B and C */
-    int32_t ssm_plain;       /* Mamba-2 without a norm of what leaves it (Falcon-H1) */
+    /* KDA: the gate of the output is a matrix, not two of a head's rank; so are the decays. */
+    int32_t state_full_gate, state_full_decay;
+    int32_t ssm_norms; /* Jamba: norms of dt, B and C */
+    int32_t ssm_plain; /* Mamba-2 without a norm of what leaves it (Falcon-H1) */
 };
 
 /* Keys and values that a layer does not make as others do; "no" where an entry says nothing. */

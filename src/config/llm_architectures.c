@@ -17,67 +17,6 @@ struct architecture {
     const char *aliases;   /* other names of keys (llm_config.h); NULL: none */
 };
 
-/* ---- dense ---------------------------------------------------------------------------------------------------------------- */
-
-static void fill_llama(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    m->ffn = llm_ffn(c);
-    llm_take_biases(c, m, false);
-    llm_take_network_biases(c, "mlp_bias");
-}
-
-static void fill_mistral(struct llm_config *c, struct dse_llm *m)
-{
-    fill_llama(c, m);
-    llm_take_window(c, m, strcmp(c->model_type, "mistral") == 0 ? 4096 : 0);
-}
-
-static void fill_qwen2(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    m->ffn = llm_ffn(c);
-    m->details.qkv_bias = 1;
-    llm_take_late_window(c, m);
-}
-
-static void fill_mimo(struct llm_config *c, struct dse_llm *m)
-{
-    fill_qwen2(c, m);
-    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
-}
-
-static void fill_qwen3(struct llm_config *c, struct dse_llm *m)
-{
-    fill_qwen2(c, m);
-    m->details.qkv_bias = 0;
-    llm_take_biases(c, m, false);
-    m->details.qk_norm = DSE_QK_NORM_HEAD;
-}
-
-static void fill_gemma2(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    m->ffn = llm_ffn(c);
-    llm_take_biases(c, m, false);
-    m->details.norms = 2;
-    m->attention_window = config_whole_or(c, "sliding_window", 4096);
-    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, 2, DSE_WINDOW, DSE_FULL);
-}
-
-static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
-{
-    llm_take_heads(c, m);
-    m->ffn = llm_ffn(c);
-    llm_take_biases(c, m, false);
-    m->details.norms = 2;
-    m->details.qk_norm = DSE_QK_NORM_HEAD;
-    m->attention_window = config_whole_or(c, "sliding_window", 4096);
-    if (llm_take_layer_types(c, m, "layer_types", llm_attention_words)) return;
-    const char *period = config_has(c, "_sliding_window_pattern") ? "_sliding_window_pattern" : "sliding_window_pattern";
-    llm_take_period(m, config_whole_or(c, period, 6), DSE_WINDOW, DSE_FULL);
-}
-
 /* ---- keys that no count depends on ----------------------------------------------------------------------------------------- */
 
 /* Switches of windows, in files whose class has none that counts. */
@@ -104,6 +43,14 @@ static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
 #define KEYS_OF_BAILING \
     KEYS_OF_EXPERTS \
     "use_rmsnorm=true norm_head=false norm_softmax multi_gate=false moe_dropout sliding_window using_split_qkv_in_self_attention "
+#define KEYS_OF_BAILING_HYBRID \
+    "group_norm_size linear_silu use_linear_silu linear_rope linear_backend linear_scale linear_mode kda_safe_gate " \
+    "kda_lower_bound qk_head_dim head_dim num_key_value_heads rotary_type linear_attention_type "
+#define KEYS_OF_PHI3SMALL \
+    "blocksparse_homo_head_pattern blocksparse_triton_kernel_block_size blocksparse_block_size blocksparse_num_local_blocks " \
+    "blocksparse_vert_stride dummy_token_indices gegelu_limit gegelu_pad_to_256=true ff_dim_multiplier mup_attn_multiplier " \
+    "mup_embedding_multiplier mup_use_scaling mup_width_multiplier pad_sequence_to_multiple_of_64 rope_embedding_base " \
+    "rope_position_scale attention_bias=false "
 #define KEYS_OF_ERNIE \
     "compression_ratio micro_batch_size scale_qk_coeff rope_reorder freq_allocation use_var_len_flash_attn " \
     "enable_delay_scale_loss moe_use_aux_free moe_gate moe_gate_act moe_group moe_group_experts moe_norm_min " \
@@ -131,23 +78,23 @@ static void fill_gemma3(struct llm_config *c, struct dse_llm *m)
 
 static const struct architecture architectures[] = {
     {{"llama"},
-     fill_llama,
+     llm_fill_llama,
      {.context = 2048, .layers = 32, .hidden = 4096, .vocab = 32000, .ffn = 11008, .heads = 32},
      NO_WINDOWS "is_llama_config "},
-    {{"mistral"},
-     fill_mistral,
+    {{"mistral", "ministral"},
+     llm_fill_mistral,
      {.context = 131072, .kv_heads = 8, .layers = 32, .hidden = 4096, .vocab = 32000, .ffn = 14336, .heads = 32},
      NO_WINDOWS},
     {{"ministral3"},
-     fill_mistral,
+     llm_fill_mistral,
      {.context = 262144, .kv_heads = 8, .head_dim = 128, .layers = 34, .hidden = 4096, .vocab = 131072, .ffn = 14336, .heads = 32},
      NO_WINDOWS},
-    {{"qwen2"},
-     fill_qwen2,
+    {{"qwen2", "dots_ocr"},
+     llm_fill_qwen2,
      {.context = 32768, .kv_heads = 32, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
      KEYS_OF_QWEN},
     {{"qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text", "qwen2_5_omni_text"},
-     fill_qwen2,
+     llm_fill_qwen2,
      {.context = 32768, .kv_heads = 8, .layers = 80, .hidden = 8192, .vocab = 152064, .ffn = 29568, .heads = 64},
      KEYS_OF_QWEN},
     {{"qwen2_moe"},
@@ -155,23 +102,29 @@ static const struct architecture architectures[] = {
      {.context = 32768, .kv_heads = 16, .layers = 24, .hidden = 2048, .vocab = 151936, .ffn = 5632, .heads = 16},
      KEYS_OF_EXPERTS KEYS_OF_QWEN},
     {{"qwen3"},
-     fill_qwen3,
+     llm_fill_qwen3,
      {.context = 32768, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
      KEYS_OF_QWEN},
     {{"qwen3_vl", "qwen3_vl_text"},
-     fill_qwen3,
+     llm_fill_qwen3,
      {.context = 128000, .kv_heads = 32, .head_dim = 128, .layers = 32, .hidden = 4096, .vocab = 151936, .ffn = 22016, .heads = 32},
      KEYS_OF_QWEN},
-    {{"mimo"}, fill_mimo, {.context = 32768}, KEYS_OF_QWEN},
+    {{"mimo"}, llm_fill_mimo, {.context = 32768}, KEYS_OF_QWEN},
     {{"phi3", "phi3_v", "phi4mm"},
-     fill_mistral,
+     llm_fill_mistral,
      {.context = 4096, .layers = 32, .hidden = 3072, .vocab = 32064, .ffn = 8192, .heads = 32},
      NO_WINDOWS "full_attn_mod=1 lm_head_bias=false interpolate_factor embd_layer "},
-    {{"gemma"}, llm_fill_gemma, {.tied = true, .context = 8192, .head_dim = 256}, KEYS_OF_GEMMA},
+    {{"gemma"}, llm_fill_llama, {.tied = true, .context = 8192, .head_dim = 256}, KEYS_OF_GEMMA},
     {{"olmo"}, llm_fill_olmo, {.context = 2048}, "clip_qkv "},
     {{"olmo2"}, llm_fill_olmo2, {.context = 2048}, "clip_qkv "},
     {{"olmo3"}, llm_fill_olmo3, {.context = 65536}, "clip_qkv "},
-    {{"granite"}, llm_fill_granite, {.context = 2048}, KEYS_OF_GRANITE NO_WINDOWS},
+    {{"olmo_hybrid"},
+     llm_fill_olmo_hybrid,
+     {.context = 65536},
+     LLM_KEYS_STATES "linear_a_log_min linear_a_log_max linear_dt_min linear_dt_max linear_dt_init_floor linear_allow_neg_eigval "},
+    {{"nanochat"}, llm_fill_nanochat, {.context = 2048}, "logits_soft_cap qkv_bias=false "},
+    {{"cwm"}, llm_fill_cwm, {.context = 131072, .kv_heads = 8, .head_dim = 128}, ""},
+    {{"granite"}, llm_fill_llama, {.context = 2048}, KEYS_OF_GRANITE NO_WINDOWS},
     {{"smollm3"}, llm_fill_smollm3, {.tied = true, .context = 32768, .kv_heads = 4}, "no_rope_layer_interval "},
     {{"seed_oss"}, llm_fill_seed_oss, {.context = 524288, .kv_heads = 8, .head_dim = 128}, ""},
     {{"glm4", "glm", "glm4v", "glm4v_text"}, llm_fill_glm4, {.context = 131072, .kv_heads = 2, .head_dim = 128}, ""},
@@ -180,9 +133,10 @@ static const struct architecture architectures[] = {
      {.context = 2048},
      "max_window_layers reorder_qk_norm _num_mtp_layers mtp_share_layers "},
     {{"ernie4_5"}, llm_fill_ernie, {.tied = true, .context = 131072, .kv_heads = 2, .head_dim = 128}, KEYS_OF_ERNIE},
-    {{"gemma2"}, fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}, KEYS_OF_GEMMA},
+    {{"gemma2"}, llm_fill_gemma2, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}, KEYS_OF_GEMMA},
+    {{"vaultgemma"}, llm_fill_vaultgemma, {.tied = true, .context = 8192, .kv_heads = 4, .head_dim = 256}, KEYS_OF_GEMMA},
     {{"gemma3_text", "gemma3"},
-     fill_gemma3,
+     llm_fill_gemma3,
      {.tied = true,
       .context = 131072,
       .kv_heads = 4,
@@ -233,6 +187,12 @@ static const struct architecture architectures[] = {
     {{"deepseek_v2"}, llm_fill_latent, {.context = 2048}, KEYS_OF_LATENT "lm_head=true rm_head=false "},
     {{"deepseek_v3", "kimi_k2", "kimi_k25"}, llm_fill_latent, {.context = 4096}, KEYS_OF_LATENT},
     {{"mistral4"}, llm_fill_latent, {.context = 1048576}, KEYS_OF_LATENT},
+    {{"youtu"}, llm_fill_latent, {.tied = true, .context = 131072}, KEYS_OF_LATENT},
+    {{"longcat_flash"},
+     llm_fill_longcat,
+     {.context = 131072},
+     KEYS_OF_LATENT "attention_method=MLA mla_scale_q_lora mla_scale_kv_lora zero_expert_type=identity num_nextn_predict_layers ",
+     "num_hidden_layers=num_layers "},
     {{"minicpm3"}, llm_fill_latent, {.tied = true, .context = 32768}, KEYS_OF_MINICPM},
     {{"deepseek_v32", "glm4_moe_lite", "glm_moe_dsa"}, llm_fill_latent, {0}, KEYS_OF_LATENT},
     {{"deepseek_v4"},
@@ -246,7 +206,7 @@ static const struct architecture architectures[] = {
      LLM_KEYS_EXPERTS "floor_scale attn_temperature_tuning for_llm_compressor no_rope_layer_interval interleave_moe_layer_step "},
     {{"apertus"}, llm_fill_gateless, {.context = 65536}, "qk_norm=true post_norm=false "},
     {{"arcee"}, llm_fill_gateless, {.context = 4096}, ""},
-    {{"helium"}, fill_llama, {.context = 4096, .head_dim = 128}, ""},
+    {{"helium"}, llm_fill_llama, {.context = 4096, .head_dim = 128}, ""},
     {{"baichuan"}, llm_fill_plain, {.context = 4096}, "", "max_position_embeddings=model_max_length "},
     {{"exaone"}, llm_fill_plain, {.context = 2048}, "", "num_hidden_layers=num_layers "},
     {{"minicpm"}, llm_fill_minicpm, {.tied = true, .context = 2048}, KEYS_OF_MINICPM},
@@ -284,6 +244,8 @@ static const struct architecture architectures[] = {
      "embedding_fraction tokenizer_name ",
      "hidden_size=d_model num_hidden_layers=n_layers num_attention_heads=n_heads max_position_embeddings=max_seq_len "},
     {{"phi"}, llm_fill_phi, {.context = 2048}, "attention_bias "},
+    {{"persimmon"}, llm_fill_persimmon, {.context = 16384}, ""},
+    {{"phi3small"}, llm_fill_phi3small, {.tied = true, .context = 8192}, KEYS_OF_PHI3SMALL},
     {{"phimoe"}, llm_fill_phimoe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS "input_jitter_noise "},
     {{"gpt_neox"}, llm_fill_gpt_neox, {.context = 2048}, "classifier_dropout "},
     {{"falcon"},
@@ -297,9 +259,13 @@ static const struct architecture architectures[] = {
      {.context = 131072, .kv_heads = 8, .head_dim = 64},
      KEYS_OF_EXPERTS "layer_types sliding_window "},
     {{"glm4_moe", "glm4v_moe", "glm4v_moe_text"}, llm_fill_glm4_moe, {.context = 131072, .kv_heads = 8}, KEYS_OF_EXPERTS},
-    {{"olmoe"}, llm_fill_olmoe, {.context = 4096}, KEYS_OF_EXPERTS "clip_qkv "},
+    {{"olmoe", "flex_olmo"}, llm_fill_olmoe, {.context = 4096}, KEYS_OF_EXPERTS "clip_qkv "},
     {{"granitemoe", "granitemoeshared"}, llm_fill_granite_moe, {.context = 2048}, KEYS_OF_EXPERTS KEYS_OF_GRANITE},
     {{"bailing_moe", "bailing_moe_v2"}, llm_fill_bailing, {.context = 16384}, KEYS_OF_BAILING},
+    {{"bailing_hybrid", "bailing_moe_linear", "bailing_moe_linear_v2"},
+     llm_fill_bailing_hybrid,
+     {.context = 131072},
+     KEYS_OF_BAILING KEYS_OF_BAILING_HYBRID},
     {{"dots1"}, llm_fill_dots1, {.context = 2048}, KEYS_OF_EXPERTS "sliding_window "},
     {{"ernie4_5_moe"}, llm_fill_ernie_moe, {.tied = true, .context = 131072, .kv_heads = 4}, KEYS_OF_EXPERTS KEYS_OF_ERNIE},
     {{"solar_open"},

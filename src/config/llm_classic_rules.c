@@ -121,8 +121,26 @@ void llm_fill_phi(struct llm_config *c, struct dse_llm *m)
     take_plain_network(c, m, "intermediate_size");
     take_all_biases(m, true, true);
     m->details.shared_norm = m->details.head_bias = 1;
-    if (config_flag(c, "qk_layernorm", false))
-        config_cannot(c, "qk_layernorm", NULL, "qk_layernorm: norms with a shift are not counted");
+    if (config_flag(c, "qk_layernorm", false)) m->details.qk_norm = DSE_QK_NORM_SHIFT;
+}
+
+void llm_fill_persimmon(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    take_plain_network(c, m, "intermediate_size");
+    take_all_biases(m, true, true);
+    if (config_flag(c, "qk_layernorm", true)) m->details.qk_norm = DSE_QK_NORM_SHIFT;
+}
+
+/* Phi-3-small: of so many layers one sees all positions; the others blocks of them, which differ from head to head. */
+void llm_fill_phi3small(struct llm_config *c, struct dse_llm *m)
+{
+    static const char every[] = "dense_attention_every_n_layers";
+    llm_take_heads(c, m);
+    m->ffn = config_whole(c, "ff_intermediate_size");
+    take_all_biases(m, true, true);
+    if (config_whole_if(c, every) > 1)
+        config_cannot(c, every, NULL, "%s: attention to blocks of positions that differ from head to head is not counted", every);
 }
 
 void llm_fill_phimoe(struct llm_config *c, struct dse_llm *m)

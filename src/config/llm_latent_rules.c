@@ -18,6 +18,7 @@ static const struct latent_defaults *latent_defaults(const struct llm_config *c)
                                                  {"glm_moe_dsa", 2048, 32, 128, 2048, 1, 3},
                                                  {"glm4_moe_lite", 768, 0, 0, 0, 1, 1},
                                                  {"mistral4", 1024, 0, 0, 0, 1, 0, .plain_router = true},
+                                                 {"youtu", 1536, 0, 0, 0, 0, 0, .no_experts = true},
                                                  {"minicpm3", 768, 0, 0, 0, 0, 0, .no_experts = true},
                                                  {"deepseek_v3", 1536, 0, 0, 0, 1, 3}};
     enum { ALL = sizeof all / sizeof *all };
@@ -143,6 +144,50 @@ void llm_fill_latent(struct llm_config *c, struct dse_llm *m)
     }
     llm_take_dense(c, m, "intermediate_size");
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+}
+
+/* Of the experts that a token chooses some do nothing: by the chance of each the others are as many as ret. */
+static int64_t working_experts(struct llm_config *c, const struct dse_llm_experts *e, int64_t chosen)
+{
+    static const char key[] = "zero_expert_num";
+    const int64_t all = e->experts + e->zero_experts, working = all > 0 ? chosen * e->experts / all : 0;
+    if (c->ok && working * all != chosen * e->experts)
+        config_cannot(c, key, NULL, "%s: %lld of %lld experts are no whole number of those that do work", key, (long long)chosen,
+                      (long long)all);
+    if (e->zero_experts > 0)
+        config_note(c, "a token chooses %lld of %lld experts; by their chance %lld of them do work", (long long)chosen,
+                    (long long)all, (long long)working);
+    return working;
+}
+
+/* LongCat-Flash: a layer of its file is two of latent attention with a dense network each. Experts stand beside the first network,
+ * which is so a shared expert, and the router chooses some that do nothing. That their work may hide behind the second half is
+ * not counted. */
+void llm_fill_longcat(struct llm_config *c, struct dse_llm *m)
+{
+    struct dse_llm_latent *l = &m->latent;
+    const int64_t pairs = config_whole_if(c, "num_layers");
+    if (pairs > 0) m->layers = 2 * pairs;
+    if (m->layers > DSE_PATTERN_MAX) config_error(c, "num_layers", "num_layers: 1 to %d layers", DSE_PATTERN_MAX / 2);
+    m->heads = config_whole(c, "num_attention_heads");
+    config_whole_if(c, "num_key_value_heads");
+    config_whole_if(c, "head_dim");
+    l->q_rank = config_whole_or_none(c, "q_lora_rank", 1536);
+    l->kv_rank = config_whole_or(c, "kv_lora_rank", 512);
+    l->nope_dim = config_whole_or(c, "qk_nope_head_dim", 128);
+    l->rope_dim = config_whole_or(c, "qk_rope_head_dim", 64);
+    l->v_head_dim = config_whole_or(c, "v_head_dim", 128);
+    if (config_flag(c, "attention_bias", false))
+        config_cannot(c, "attention_bias", NULL, "attention_bias: biases of latent attention are not counted");
+    if (config_has(c, "router_bias") && config_flag(c, "router_bias", false))
+        config_cannot(c, "router_bias", NULL, "router_bias: a bias of the router beside that of its choice is not counted");
+    m->ffn = m->moe.shared_ffn = config_whole_or(c, "ffn_hidden_size", 12288);
+    m->moe.experts = config_whole_or(c, "n_routed_experts", 512);
+    m->moe.expert_ffn = config_whole_or(c, "expert_ffn_hidden_size", 2048);
+    m->moe.zero_experts = config_whole_or(c, "zero_expert_num", 256);
+    m->moe.experts_active = working_experts(c, &m->moe, config_whole_or(c, "moe_topk", 12));
+    m->moe.router_bias = 1;
+    m->feed_forward = (struct dse_pattern){.n = 2, .at = {DSE_FFN_EXPERTS, DSE_FFN_DENSE}};
 }
 
 /* Layers with latent attention among those with Kimi delta attention: full_attn_layers counts them from 1; else every fourth. */

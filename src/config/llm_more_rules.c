@@ -5,7 +5,7 @@
 
 /* ---- dense ---------------------------------------------------------------------------------------------------------------- */
 
-static void take_dense_llama(struct llm_config *c, struct dse_llm *m)
+void llm_fill_llama(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);
     m->ffn = llm_ffn(c);
@@ -13,22 +13,101 @@ static void take_dense_llama(struct llm_config *c, struct dse_llm *m)
     llm_take_network_biases(c, "mlp_bias");
 }
 
-void llm_fill_gemma(struct llm_config *c, struct dse_llm *m)
+void llm_fill_mistral(struct llm_config *c, struct dse_llm *m)
 {
-    take_dense_llama(c, m);
+    const bool windows = strcmp(c->model_type, "mistral") == 0 || strcmp(c->model_type, "ministral") == 0;
+    llm_fill_llama(c, m);
+    llm_take_window(c, m, windows ? 4096 : 0);
+    llm_take_layer_types(c, m, "layer_types", llm_attention_words);
 }
 
-/* OLMo, the first: norms without weights, of which dse counts one vector each. */
+void llm_fill_qwen2(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    m->details.qkv_bias = 1;
+    llm_take_late_window(c, m);
+}
+
+void llm_fill_mimo(struct llm_config *c, struct dse_llm *m)
+{
+    llm_fill_qwen2(c, m);
+    m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
+}
+
+void llm_fill_qwen3(struct llm_config *c, struct dse_llm *m)
+{
+    llm_fill_qwen2(c, m);
+    m->details.qkv_bias = 0;
+    llm_take_biases(c, m, false);
+    m->details.qk_norm = DSE_QK_NORM_HEAD;
+}
+
+void llm_fill_gemma2(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    llm_take_biases(c, m, false);
+    m->details.norms = 2;
+    m->attention_window = config_whole_or(c, "sliding_window", 4096);
+    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, 2, DSE_WINDOW, DSE_FULL);
+}
+
+void llm_fill_gemma3(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    llm_take_biases(c, m, false);
+    m->details.norms = 2;
+    m->details.qk_norm = DSE_QK_NORM_HEAD;
+    m->attention_window = config_whole_or(c, "sliding_window", 4096);
+    if (llm_take_layer_types(c, m, "layer_types", llm_attention_words)) return;
+    const char *period = config_has(c, "_sliding_window_pattern") ? "_sliding_window_pattern" : "sliding_window_pattern";
+    llm_take_period(m, config_whole_or(c, period, 6), DSE_WINDOW, DSE_FULL);
+}
+
+/* VaultGemma: as Gemma 2, without norms behind the sublayers. */
+void llm_fill_vaultgemma(struct llm_config *c, struct dse_llm *m)
+{
+    llm_fill_gemma2(c, m);
+    m->details.norms = 1;
+}
+
+/* OLMo, the first: norms without weights. */
 void llm_fill_olmo(struct llm_config *c, struct dse_llm *m)
 {
-    take_dense_llama(c, m);
-    config_cannot(c, "model_type", NULL, "norms of %s have no weights, and dse counts every norm with some", c->model_type);
+    llm_fill_llama(c, m);
+    m->details.plain_norms = 1;
+}
+
+/* nanochat: norms without weights, those of queries and keys, too; squared ReLU. */
+void llm_fill_nanochat(struct llm_config *c, struct dse_llm *m)
+{
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    m->ffn_matrices = 2;
+    llm_take_biases(c, m, false);
+    m->details.plain_norms = 1;
+}
+
+/* Code World Model: windows, but for the first of four layers. */
+void llm_fill_cwm(struct llm_config *c, struct dse_llm *m)
+{
+    enum { PERIOD = 4 };
+    llm_take_heads(c, m);
+    m->ffn = llm_ffn(c);
+    llm_take_network_biases(c, "mlp_bias");
+    m->attention_window = config_whole_or(c, "sliding_window", 8192);
+    if (llm_take_layer_types(c, m, "layer_types", llm_attention_words)) return;
+    m->attention.n = m->layers;
+    for (int64_t i = 0; i < m->layers; i++) m->attention.at[i] = i % PERIOD == 0 ? DSE_FULL : DSE_WINDOW;
+    llm_shorten(&m->attention);
 }
 
 /* Norms behind the sublayers, not before them: as many. Queries and keys are normed over all heads at once. */
 void llm_fill_olmo2(struct llm_config *c, struct dse_llm *m)
 {
-    take_dense_llama(c, m);
+    llm_fill_llama(c, m);
     m->details.qk_norm = DSE_QK_NORM_FULL;
 }
 
@@ -39,15 +118,10 @@ void llm_fill_olmo3(struct llm_config *c, struct dse_llm *m)
     if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, 4, DSE_WINDOW, DSE_FULL);
 }
 
-void llm_fill_granite(struct llm_config *c, struct dse_llm *m)
-{
-    take_dense_llama(c, m);
-}
-
 /* Some layers have no positions (no_rope_layers), which no count knows. */
 void llm_fill_smollm3(struct llm_config *c, struct dse_llm *m)
 {
-    take_dense_llama(c, m);
+    llm_fill_llama(c, m);
     llm_take_late_window(c, m);
     config_list(c, "no_rope_layers");
     config_has(c, "no_rope_layers");
@@ -74,7 +148,7 @@ void llm_fill_glm4(struct llm_config *c, struct dse_llm *m)
 
 void llm_fill_exaone4(struct llm_config *c, struct dse_llm *m)
 {
-    take_dense_llama(c, m);
+    llm_fill_llama(c, m);
     m->details.qk_norm = DSE_QK_NORM_HEAD;
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");
     m->attention_window = config_whole_if(c, "sliding_window");
@@ -169,7 +243,7 @@ void llm_fill_ernie_moe(struct llm_config *c, struct dse_llm *m)
 /* Apertus and Arcee: a network without a gate. Apertus' activation has two learned numbers a layer, which no count has. */
 void llm_fill_gateless(struct llm_config *c, struct dse_llm *m)
 {
-    take_dense_llama(c, m);
+    llm_fill_llama(c, m);
     m->ffn_matrices = 2;
     if (strcmp(c->model_type, "apertus") == 0) m->details.qk_norm = DSE_QK_NORM_HEAD;
 }
@@ -184,7 +258,7 @@ void llm_fill_plain(struct llm_config *c, struct dse_llm *m)
 /* MiniCPM: Llama with scales. Its newer files may switch on attention to chosen blocks of positions (sparse_config). */
 void llm_fill_minicpm(struct llm_config *c, struct dse_llm *m)
 {
-    take_dense_llama(c, m);
+    llm_fill_llama(c, m);
     if (config_has(c, "sparse_config"))
         config_cannot(c, "sparse_config", NULL, "sparse_config: attention to chosen blocks of positions is not counted");
 }
@@ -221,7 +295,7 @@ void llm_fill_internlm(struct llm_config *c, struct dse_llm *m)
 void llm_fill_mllama(struct llm_config *c, struct dse_llm *m)
 {
     const int64_t cross = config_list(c, "cross_attention_layers");
-    take_dense_llama(c, m);
+    llm_fill_llama(c, m);
     m->seeing.input_rows = 8;
     if (cross > 0 && cross >= m->layers)
         config_error(c, "cross_attention_layers", "cross_attention_layers: as many as there are layers");
@@ -242,7 +316,7 @@ static void check_cla(struct llm_config *c)
 
 void llm_fill_hunyuan(struct llm_config *c, struct dse_llm *m)
 {
-    take_dense_llama(c, m);
+    llm_fill_llama(c, m);
     if (config_flag(c, "use_qk_norm", true)) m->details.qk_norm = DSE_QK_NORM_HEAD;
     check_cla(c);
 }

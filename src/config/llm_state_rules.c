@@ -37,6 +37,61 @@ static void take_delta(struct llm_config *c, struct dse_llm *m)
     config_whole_if(c, "full_attention_interval");
 }
 
+/* OLMo Hybrid: gated delta rules, whose heads are those of attention where the file does not say it. */
+void llm_fill_olmo_hybrid(struct llm_config *c, struct dse_llm *m)
+{
+    struct dse_llm_states *s = &m->states;
+    llm_fill_olmo2(c, m);
+    s->state_key_heads = config_whole_or(c, "linear_num_key_heads", m->heads);
+    s->state_value_heads = config_whole_or(c, "linear_num_value_heads", m->heads);
+    const int64_t width = s->state_key_heads > 0 ? 3 * m->hidden / (4 * s->state_key_heads) : 0;
+    s->state_key_dim = config_whole_or(c, "linear_key_head_dim", width);
+    s->state_value_dim = config_whole_or(c, "linear_value_head_dim", 2 * s->state_key_dim);
+    s->conv_kernel = config_whole_or(c, "linear_conv_kernel_dim", 4);
+    if (!llm_take_layer_types(c, m, "layer_types", llm_attention_words)) llm_take_period(m, 4, DSE_DELTA, DSE_FULL);
+}
+
+/* A gate of latent attention: one a head, one an element, or none. */
+static int32_t bailing_gate(struct llm_config *c)
+{
+    static const char key[] = "gated_attention_proj_granularity_type";
+    const char *word = config_word(c, key);
+    if (word && strcmp(word, "head_wise") == 0) return DSE_GATE_HEAD;
+    if (word && strcmp(word, "element_wise") == 0) return DSE_GATE_ELEMENT;
+    if (word) config_error(c, key, "%s: \"%s\" is neither head_wise nor element_wise", key, word);
+    return DSE_NO_GATE;
+}
+
+/* Ring-linear, Ling 2.5 and 3: the last layer of each group, and those behind the last group, are attention, grouped or (with
+ * kv_lora_rank) latent; the others lightning attention, or (with a convolution) Kimi delta attention. */
+void llm_fill_bailing_hybrid(struct llm_config *c, struct dse_llm *m)
+{
+    struct dse_llm_states *s = &m->states;
+    struct dse_llm_latent *l = &m->latent;
+    const bool latent = config_has(c, "kv_lora_rank"), kda = config_has(c, "short_conv_kernel_size");
+    llm_fill_bailing(c, m);
+    s->state_key_heads = s->state_value_heads = m->heads;
+    s->state_key_dim = s->state_value_dim = m->head_dim;
+    if (kda) s->conv_kernel = config_whole(c, "short_conv_kernel_size");
+    if (config_has(c, "no_kda_lora")) s->state_full_gate = s->state_full_decay = kda && config_flag(c, "no_kda_lora", false);
+    if (latent) {
+        l->q_rank = config_whole_if(c, "q_lora_rank");
+        l->kv_rank = config_whole(c, "kv_lora_rank");
+        l->nope_dim = config_whole(c, "qk_nope_head_dim");
+        l->rope_dim = config_whole(c, "qk_rope_head_dim");
+        l->v_head_dim = config_whole(c, "v_head_dim");
+        m->details.output_gate = bailing_gate(c);
+        m->kv_heads = m->head_dim = 0;
+    }
+    const int64_t group = config_whole(c, "layer_group_size"), grouped = group > 0 ? m->layers / group * group : 0;
+    m->attention.n = m->layers;
+    for (int64_t i = 0; i < m->layers; i++) {
+        const bool full = group <= 1 || (i + 1) % group == 0 || i >= grouped;
+        m->attention.at[i] = full ? latent ? DSE_LATENT : DSE_FULL : kda ? DSE_KDA : DSE_LIGHTNING;
+    }
+    llm_shorten(&m->attention);
+}
+
 void llm_fill_qwen3_next(struct llm_config *c, struct dse_llm *m)
 {
     llm_take_heads(c, m);

@@ -274,7 +274,7 @@ static void latent(struct expansion *x, size_t first)
     if (layers == 0) return;
     if (m->q_rank > 0) expand_linear(x, DSE_ROLE_QUERY_DOWN, layers, x->rows, x->llm->hidden, m->q_rank);
     expand_linear(x, DSE_ROLE_QUERY_UP, layers, x->rows, m->q_rank > 0 ? m->q_rank : x->llm->hidden, heads * key);
-    const int64_t gate = k->shape.details.output_gate ? heads * m->v_head_dim : 0;
+    const int64_t gate = llm_latent_gate(&k->shape, heads);
     expand_linear(x, DSE_ROLE_LATENT_DOWN, layers, x->rows, x->llm->hidden, m->kv_rank + m->rope_dim + gate)->kv_write_bytes =
         (double)x->rows * (double)layers * (double)(m->kv_rank + m->rope_dim) * x->key_bytes;
     if (llm_has_indexer(k)) index_of(x, k, layers);

@@ -76,7 +76,7 @@ static void experts(struct expansion *x, size_t first)
     int64_t layers = 0;
     for (size_t i = first; i < llm->n_kinds; i++) layers += llm->kinds[i].same_shared == first ? x->layers[i] : 0;
     if (layers == 0) return;
-    expand_linear(x, DSE_ROLE_ROUTER, layers, x->rows, hidden, e->experts + (e->shared_gate ? 1 : 0));
+    expand_linear(x, DSE_ROLE_ROUTER, layers, x->rows, hidden, llm_routes(e) + (e->shared_gate ? 1 : 0));
     if (e->expert_latent > 0) expand_linear(x, DSE_ROLE_EXPERT_LATENT_DOWN, layers, x->rows, hidden, width);
     for (size_t i = first; i < llm->n_kinds; i++) {
         const struct dse_layer_kind *k = &llm->kinds[i];
@@ -118,6 +118,6 @@ double expand_network_scalars(const struct expansion *x, const struct dse_layer_
     /* the choice among experts, the weighted sum of their outputs */
     const struct dealt d = deal(x, s);
     const double rows = d.work.rows / dse_max(1, (double)x->rows), sum = 2 * rows * (double)x->llm->hidden;
-    return OPS_SOFTMAX * (double)s->moe.experts + sum +
+    return OPS_SOFTMAX * (double)llm_routes(&s->moe) + sum +
            each * (rows * (double)expand_share(s->moe.expert_ffn, d.parts) + (double)expand_share(s->moe.shared_ffn, x->tensor));
 }

@@ -56,9 +56,9 @@ static void add_recurrences(struct expansion *x, const struct dse_layer_kind *k,
         expand_linear(x, DSE_ROLE_STATE_PARAMETERS, layers, x->rows, s.given, of->ssm_dt_rank + 2 * of->ssm_state);
         expand_linear(x, DSE_ROLE_STATE_STEPS, layers, x->rows, of->ssm_dt_rank, s.given);
     }
-    if (mixer == DSE_KDA) /* decays and the gate, from their rank to their width */
-        expand_linear(x, DSE_ROLE_STATE_STEPS, layers, x->rows, of->state_value_dim,
-                      llm_kda_raised(of, expand_share(of->state_value_heads, x->tensor)));
+    const int64_t raised = mixer == DSE_KDA ? llm_kda_raised(of, expand_share(of->state_value_heads, x->tensor)) : 0;
+    if (raised > 0) /* decays and the gate, from their rank to their width */
+        expand_linear(x, DSE_ROLE_STATE_STEPS, layers, x->rows, of->state_value_dim, raised);
     recurrence(x, &s, of->conv_kernel, layers);
     expand_linear(x, DSE_ROLE_STATE_OUTPUT, layers, x->rows, s.given, x->llm->hidden);
 }

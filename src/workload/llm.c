@@ -21,20 +21,23 @@ _Static_assert(sizeof dse_feed_forward_names / sizeof *dse_feed_forward_names ==
 
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const output_gates[] = {[DSE_NO_GATE] = "no", [DSE_GATE_ELEMENT] = "yes", [DSE_GATE_HEAD] = "head", NULL};
-static const char *const qk_norms[] = {[DSE_QK_NO_NORM] = "none", [DSE_QK_NORM_HEAD] = "head", [DSE_QK_NORM_FULL] = "full", NULL};
+static const char *const qk_norms[] = {
+    [DSE_QK_NO_NORM] = "none", [DSE_QK_NORM_HEAD] = "head", [DSE_QK_NORM_FULL] = "full", [DSE_QK_NORM_SHIFT] = "shift", NULL};
 
 enum { WIDTH_MAX = 1048576, HEADS_MAX = 4096 };
 
 static const struct dse_param details[] = {
     DSE_PARAM_ENUM(struct dse_llm_details, qkv_bias, no_yes, "queries, keys and values have biases", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, output_bias, no_yes, "the output projection has a bias", ""),
-    DSE_PARAM_ENUM(struct dse_llm_details, qk_norm, qk_norms, "norms of queries and keys: by head, or over their full width", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, qk_norm, qk_norms,
+                   "norms of queries and keys: by head, over their full width, or by head with a shift", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, attention_sinks, no_yes, "a learned logit per query head takes part in the softmax", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, output_gate, output_gates,
                    "gate of the output: a column for each element (yes), or for each head", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, network_bias, no_yes, "matrices of the dense network have biases", ""),
     DSE_PARAM_I64(struct dse_llm_details, norms, 1, 2, "norms around a sublayer: before it, or before and after", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, norm_bias, no_yes, "norms have a shift beside their scale", ""),
+    DSE_PARAM_ENUM(struct dse_llm_details, plain_norms, no_yes, "norms have no weights", ""),
     DSE_PARAM_ENUM(struct dse_llm_details, shared_norm, no_yes, "attention and network share one norm of their input", ""),
     DSE_PARAM_END,
 };
@@ -88,6 +91,8 @@ static const struct dse_param experts[] = {
     DSE_PARAM_I64(struct dse_llm_experts, expert_ffn, 1, WIDTH_MAX, "inner width of an expert", ""),
     DSE_PARAM_I64(struct dse_llm_experts, shared_ffn, 1, WIDTH_MAX, "inner width of all shared experts together", ""),
     DSE_PARAM_I64(struct dse_llm_experts, expert_latent, 1, WIDTH_MAX, "input width of the experts, if not the hidden width", ""),
+    DSE_PARAM_I64(struct dse_llm_experts, zero_experts, 1, 65536, "experts that do nothing, among which the router chooses, too",
+                  ""),
     DSE_PARAM_I64(struct dse_llm_experts, expert_norms, 1, 8, "norms of hidden width around the experts alone", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, shared_gate, no_yes, "the shared experts have a gate", ""),
     DSE_PARAM_ENUM(struct dse_llm_experts, router_bias, no_yes, "the router has a bias", ""),
@@ -102,6 +107,7 @@ static const struct dse_param states[] = {
     DSE_PARAM_I64(struct dse_llm_states, state_value_heads, 1, HEADS_MAX, "linear attention: value heads, each with a state", ""),
     DSE_PARAM_I64(struct dse_llm_states, state_value_dim, 1, WIDTH_MAX, "linear attention: elements of a value", ""),
     DSE_PARAM_ENUM(struct dse_llm_states, state_full_gate, no_yes, "kda: the output gate is one matrix", ""),
+    DSE_PARAM_ENUM(struct dse_llm_states, state_full_decay, no_yes, "kda: the decays are one matrix", ""),
     DSE_PARAM_I64(struct dse_llm_states, conv_kernel, 2, 64, "taps of the short convolution", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_inner, 1, WIDTH_MAX, "Mamba: inner width", ""),
     DSE_PARAM_I64(struct dse_llm_states, ssm_heads, 1, HEADS_MAX, "Mamba-2: heads", ""),

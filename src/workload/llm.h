@@ -41,16 +41,29 @@ static inline int64_t llm_gate(const struct dse_layer_shape *s, int64_t heads)
     return s->details.output_gate == DSE_NO_GATE ? 0 : s->details.output_gate == DSE_GATE_HEAD ? heads : heads * llm_value_dim(s);
 }
 
+/* The same of latent attention, whose values have a width of their own. */
+static inline int64_t llm_latent_gate(const struct dse_layer_shape *s, int64_t heads)
+{
+    return s->details.output_gate == DSE_GATE_ELEMENT ? heads * s->latent.v_head_dim : llm_gate(s, heads);
+}
+
+/* What the router chooses among. */
+static inline int64_t llm_routes(const struct dse_llm_experts *e)
+{
+    return e->experts + e->zero_experts;
+}
+
 /* Kimi delta attention: columns made of the hidden state at once, which end in the low rank of decays and gate; and those made of
  * that rank. Of `heads` heads. */
 static inline int64_t llm_kda_projected(const struct dse_llm_states *s, int64_t heads)
 {
     const int64_t values = heads * s->state_value_dim, keys = heads * s->state_key_dim;
-    return 2 * keys + values + heads + s->state_value_dim + (s->state_full_gate ? values : s->state_value_dim);
+    return 2 * keys + values + heads + (s->state_full_decay ? keys : s->state_value_dim) +
+           (s->state_full_gate ? values : s->state_value_dim);
 }
 static inline int64_t llm_kda_raised(const struct dse_llm_states *s, int64_t heads)
 {
-    return heads * s->state_key_dim + (s->state_full_gate ? 0 : heads * s->state_value_dim);
+    return (s->state_full_decay ? 0 : heads * s->state_key_dim) + (s->state_full_gate ? 0 : heads * s->state_value_dim);
 }
 
 /* Entries that n positions have become, of compressed attention: one that is being filled counts. */

@@ -37,6 +37,7 @@ static struct part attention(const struct dse_llm *llm, const struct dse_layer_s
     if (d->attention_sinks) p.small += s->heads;
     if (d->qk_norm == DSE_QK_NORM_HEAD) p.small += made + idle > 0 ? 2 * s->head_dim : s->head_dim;
     if (d->qk_norm == DSE_QK_NORM_HEAD && idle > 0) p.idle_small += s->head_dim;
+    if (d->qk_norm == DSE_QK_NORM_SHIFT) p.small += 4 * s->head_dim;
     if (d->qk_norm == DSE_QK_NORM_FULL) p.small += q + keys;
     return p;
 }
@@ -55,7 +56,7 @@ static struct part latent_attention(const struct dse_llm *llm, const struct dse_
 {
     const struct dse_llm_latent *m = &s->latent;
     const int64_t key = m->nope_dim + m->rope_dim;
-    const int64_t gate = s->details.output_gate ? s->heads * m->v_head_dim : 0;
+    const int64_t gate = llm_latent_gate(s, s->heads);
     struct part p = {.matrices[DSE_WEIGHTS_ATTENTION] = llm->hidden * (m->kv_rank + m->rope_dim + gate) +
                                                         m->kv_rank * s->heads * (m->nope_dim + m->v_head_dim) +
                                                         s->heads * m->v_head_dim * llm->hidden,
@@ -98,20 +99,23 @@ static struct part delta_rule(const struct dse_llm *llm, const struct dse_llm_st
                          .small = (2 * keys + values) * s->conv_kernel + 2 * s->state_value_heads + s->state_value_dim};
 }
 
-/* Decays, of heads, or with the full gate of a head's channels (Kimi-K3); their bias, convolutions; a norm. */
+/* Decays, of heads, or with the full gate and a rank of a head's channels (Kimi-K3); their bias, convolutions; a norm. */
 static struct part kda(const struct dse_llm *llm, const struct dse_llm_states *s)
 {
     const int64_t heads = s->state_value_heads, keys = heads * s->state_key_dim, values = heads * s->state_value_dim;
+    const int64_t decays = s->state_full_gate && !s->state_full_decay ? s->state_key_dim : heads;
     return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * llm_kda_projected(s, heads) +
                                                             s->state_value_dim * llm_kda_raised(s, heads) + values * llm->hidden,
-                         .small = (2 * keys + values) * s->conv_kernel + (s->state_full_gate ? s->state_key_dim : heads) + keys +
-                                  s->state_value_dim};
+                         .small = (2 * keys + values) * s->conv_kernel + decays + keys + s->state_value_dim};
 }
 
-static struct part lightning(const struct dse_llm *llm, const struct dse_llm_states *s) /* q, k, v and the gate; a norm */
+/* q, k, v and the gate; a norm, and those of q and k. */
+static struct part lightning(const struct dse_llm *llm, const struct dse_layer_shape *shape)
 {
+    const struct dse_llm_states *s = &shape->states;
     const int64_t d = s->state_value_heads * s->state_value_dim;
-    return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * 4 * d + d * llm->hidden, .small = d};
+    const int64_t norms = shape->details.qk_norm == DSE_QK_NORM_HEAD ? 2 * s->state_key_dim : 0;
+    return (struct part){.matrices[DSE_WEIGHTS_RECURRENT] = llm->hidden * 4 * d + d * llm->hidden, .small = d + norms};
 }
 
 static struct part mamba(const struct dse_llm *llm, const struct dse_llm_states *s)
@@ -147,7 +151,7 @@ static struct part mixer_part(const struct dse_llm *llm, const struct dse_layer_
     case DSE_COMPRESSED: return compressed_attention(llm, s);
     case DSE_DELTA: return delta_rule(llm, &s->states);
     case DSE_KDA: return kda(llm, &s->states);
-    case DSE_LIGHTNING: return lightning(llm, &s->states);
+    case DSE_LIGHTNING: return lightning(llm, s);
     case DSE_MAMBA: return mamba(llm, &s->states);
     case DSE_MAMBA2: return mamba2(llm, &s->states);
     case DSE_CONVOLUTION: return convolution(llm, &s->states);
@@ -166,12 +170,12 @@ static struct part network_part(const struct dse_llm *llm, const struct dse_laye
     if (feed_forward != DSE_FFN_EXPERTS) return (struct part){0};
     const int64_t biases = llm_expert_biases(llm, s), one = llm_expert_elements(llm, s) - biases;
     return (struct part){
-        .matrices[DSE_WEIGHTS_ROUTER] = llm->hidden * (e->experts + (e->shared_gate ? 1 : 0)),
+        .matrices[DSE_WEIGHTS_ROUTER] = llm->hidden * (llm_routes(e) + (e->shared_gate ? 1 : 0)),
         .matrices[DSE_WEIGHTS_SHARED] = s->ffn_matrices * llm->hidden * e->shared_ffn + 2 * llm->hidden * e->expert_latent,
         .matrices[DSE_WEIGHTS_EXPERTS] = e->experts * one,
         .used = e->experts_active * one,
         .used_small = e->experts_active * biases,
-        .small = (e->router_bias ? e->experts : 0) + e->expert_norms * llm->hidden + (e->latent_norm ? e->expert_latent : 0),
+        .small = (e->router_bias ? llm_routes(e) : 0) + e->expert_norms * llm->hidden + (e->latent_norm ? e->expert_latent : 0),
         .routed_small = e->experts * biases};
 }
 
@@ -259,7 +263,7 @@ static int64_t attention_macs(const struct dse_layer_kind *k, int64_t context, e
 
 static int64_t norm_elements(const struct dse_llm *llm)
 {
-    return llm->details.norm_bias ? 2 * llm->hidden : llm->hidden;
+    return llm->details.plain_norms ? 0 : llm->details.norm_bias ? 2 * llm->hidden : llm->hidden;
 }
 
 /* Hyper-connections before and behind each sublayer, and what makes one stream of them at the end. */

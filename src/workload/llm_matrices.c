@@ -52,7 +52,7 @@ static void tell_latent(const struct told *t, const struct dse_llm *llm, const s
          m->q_rank ? m->q_rank : llm->hidden);
     tell(t, DSE_WEIGHTS_ATTENTION, "kv_a_proj", 1, m->kv_rank + m->rope_dim, llm->hidden);
     tell(t, DSE_WEIGHTS_ATTENTION, "kv_b_proj", 1, s->heads * (m->nope_dim + m->v_head_dim), m->kv_rank);
-    tell(t, DSE_WEIGHTS_ATTENTION, "g_proj", s->details.output_gate ? 1 : 0, s->heads * m->v_head_dim, llm->hidden);
+    tell(t, DSE_WEIGHTS_ATTENTION, "g_proj", s->details.output_gate ? 1 : 0, llm_latent_gate(s, s->heads), llm->hidden);
     tell(t, DSE_WEIGHTS_ATTENTION, "o_proj", 1, llm->hidden, s->heads * m->v_head_dim);
 }
 
@@ -93,9 +93,10 @@ static void tell_kda(const struct told *t, const struct dse_llm *llm, const stru
     tell(t, DSE_WEIGHTS_RECURRENT, "v_proj", 1, values, llm->hidden);
     tell(t, DSE_WEIGHTS_RECURRENT, "g_proj", s->state_full_gate ? 1 : 0, values, llm->hidden);
     tell(t, DSE_WEIGHTS_RECURRENT, "b_proj", 1, s->state_value_heads, llm->hidden);
-    tell(t, DSE_WEIGHTS_RECURRENT, "f_a_proj", 1, s->state_value_dim, llm->hidden);
+    tell(t, DSE_WEIGHTS_RECURRENT, "f_proj", s->state_full_decay ? 1 : 0, keys, llm->hidden);
+    tell(t, DSE_WEIGHTS_RECURRENT, "f_a_proj", s->state_full_decay ? 0 : 1, s->state_value_dim, llm->hidden);
     tell(t, DSE_WEIGHTS_RECURRENT, "g_a_proj", s->state_full_gate ? 0 : 1, s->state_value_dim, llm->hidden);
-    tell(t, DSE_WEIGHTS_RECURRENT, "f_b_proj", 1, keys, s->state_value_dim);
+    tell(t, DSE_WEIGHTS_RECURRENT, "f_b_proj", s->state_full_decay ? 0 : 1, keys, s->state_value_dim);
     tell(t, DSE_WEIGHTS_RECURRENT, "g_b_proj", s->state_full_gate ? 0 : 1, values, s->state_value_dim);
     tell(t, DSE_WEIGHTS_RECURRENT, "o_proj", 1, llm->hidden, values);
 }
@@ -149,7 +150,7 @@ static void tell_network(const struct told *t, const struct dse_llm *llm, const 
     const struct dse_llm_experts *e = &s->moe;
     if (feed_forward == DSE_FFN_DENSE) tell_networks(t, DSE_WEIGHTS_DENSE, 1, s, s->ffn, llm->hidden);
     if (feed_forward != DSE_FFN_EXPERTS) return;
-    tell(t, DSE_WEIGHTS_ROUTER, "gate", 1, e->experts, llm->hidden);
+    tell(t, DSE_WEIGHTS_ROUTER, "gate", 1, llm_routes(e), llm->hidden);
     tell(t, DSE_WEIGHTS_ROUTER, "shared_expert_gate", e->shared_gate ? 1 : 0, 1, llm->hidden);
     tell_networks(t, DSE_WEIGHTS_SHARED, 1, s, e->shared_ffn, llm->hidden);
     tell(t, DSE_WEIGHTS_SHARED, "latent_in", 1, e->expert_latent, llm->hidden);

@@ -19,21 +19,23 @@ static bool same_shared(const struct dse_layer_kind *a, const struct dse_layer_k
 {
     const struct dse_llm_experts *x = &a->shape.moe, *y = &b->shape.moe;
     return a->feed_forward == b->feed_forward && a->shape.ffn_matrices == b->shape.ffn_matrices && x->experts == y->experts &&
-           x->shared_ffn == y->shared_ffn && x->expert_latent == y->expert_latent && x->shared_gate == y->shared_gate;
+           x->zero_experts == y->zero_experts && x->shared_ffn == y->shared_ffn && x->expert_latent == y->expert_latent &&
+           x->shared_gate == y->shared_gate;
 }
 
 static bool same_recurrence(const struct dse_llm_states *a, const struct dse_llm_states *b)
 {
     return a->state_key_heads == b->state_key_heads && a->state_key_dim == b->state_key_dim &&
            a->state_value_heads == b->state_value_heads && a->state_full_gate == b->state_full_gate &&
-           a->state_value_dim == b->state_value_dim && a->conv_kernel == b->conv_kernel && a->ssm_inner == b->ssm_inner &&
-           a->ssm_heads == b->ssm_heads && a->ssm_state == b->ssm_state && a->ssm_groups == b->ssm_groups &&
-           a->ssm_dt_rank == b->ssm_dt_rank;
+           a->state_full_decay == b->state_full_decay && a->state_value_dim == b->state_value_dim &&
+           a->conv_kernel == b->conv_kernel && a->ssm_inner == b->ssm_inner && a->ssm_heads == b->ssm_heads &&
+           a->ssm_state == b->ssm_state && a->ssm_groups == b->ssm_groups && a->ssm_dt_rank == b->ssm_dt_rank;
 }
 
 static bool same_latent(const struct dse_layer_kind *a, const struct dse_layer_kind *b)
 {
     return a->attention == b->attention && dse_llm_is_latent((enum dse_mixer)a->attention) && a->shape.heads == b->shape.heads &&
+           a->shape.details.output_gate == b->shape.details.output_gate &&
            memcmp(&a->shape.latent, &b->shape.latent, sizeof a->shape.latent) == 0;
 }
 

@@ -17,8 +17,9 @@
  * shows, or Keras's presets). Of granite-3.0 to EXAONE-4.0 no published total was at hand: theirs are sums by hand over the
  * definition of the class. So are those of AFM, MiniCPM3, Mistral Small 4, K-EXAONE, Helium, Arctic, Grok 2, Trinity, Solar Open,
  * Bamba, replit-code, DeepSeek-OCR, Hy3 and InternLM, which are published in billions: 4.62, 4.07, 119, 236, 2.17, 480, 270, 6,
- * 102.6, 9.78, 3.3, 3, 295 and 7. Apertus' published total, 8053338176, has two numbers a layer more, which its activation
- * learns. */
+ * 102.6, 9.78, 3.3, 3, 295 and 7.
+ * So are persimmon to FlexOlmo: 9.3, 560, 124, 16, 1.88, 7, 1.96, 32, 1.04 and 33. Apertus' published total, 8053338176, has two
+ * numbers a layer more, which its activation learns. */
 struct sample {
     const char *name, *keys;
     int64_t params;
@@ -343,6 +344,73 @@ static const struct sample samples[] = {
      "\"moe_router_enable_expert_bias\":true,\"num_nextn_predict_layers\":1,\"max_position_embeddings\":262144,"
      "\"tie_word_embeddings\":false,\"vocab_size\":120832",
      295033543488},
+    {"OLMo-7B",
+     "\"attention_bias\":false,\"hidden_size\":4096,\"intermediate_size\":11008,\"max_position_embeddings\":2048,"
+     "\"model_type\":\"olmo\",\"num_attention_heads\":32,\"num_hidden_layers\":32,\"num_key_value_heads\":32,"
+     "\"tie_word_embeddings\":false,\"vocab_size\":50304",
+     6888095744},
+    {"persimmon-8b",
+     "\"hidden_size\":4096,\"intermediate_size\":16384,\"max_position_embeddings\":16384,\"model_type\":\"persimmon\","
+     "\"num_attention_heads\":64,\"num_hidden_layers\":36,\"qk_layernorm\":true,\"tie_word_embeddings\":false,"
+     "\"vocab_size\":262144",
+     9397175296},
+    {"LongCat-Flash",
+     "\"attention_bias\":false,\"attention_method\":\"MLA\",\"expert_ffn_hidden_size\":2048,\"ffn_hidden_size\":12288,"
+     "\"hidden_size\":6144,\"kv_lora_rank\":512,\"max_position_embeddings\":131072,\"mla_scale_kv_lora\":true,"
+     "\"mla_scale_q_lora\":true,\"model_type\":\"longcat_flash\",\"moe_topk\":12,\"n_routed_experts\":512,"
+     "\"num_attention_heads\":64,\"num_layers\":28,\"q_lora_rank\":1536,\"qk_nope_head_dim\":128,\"qk_rope_head_dim\":64,"
+     "\"v_head_dim\":128,\"vocab_size\":131072,\"zero_expert_num\":256,\"zero_expert_type\":\"identity\"",
+     560664980480},
+    {"Ling-3.0-flash",
+     "\"model_type\":\"bailing_hybrid\",\"num_hidden_layers\":42,\"hidden_size\":2560,\"vocab_size\":157184,"
+     "\"tie_word_embeddings\":false,\"first_k_dense_replace\":2,\"intermediate_size\":6144,\"num_attention_heads\":32,"
+     "\"num_key_value_heads\":32,\"kv_lora_rank\":512,\"q_lora_rank\":null,\"qk_nope_head_dim\":128,\"qk_rope_head_dim\":64,"
+     "\"v_head_dim\":128,\"head_dim\":128,\"gated_attention_proj_granularity_type\":\"head_wise\","
+     "\"short_conv_kernel_size\":4,\"no_kda_lora\":true,\"kda_safe_gate\":true,\"kda_lower_bound\":-5.0,\"num_experts\":512,"
+     "\"num_experts_per_tok\":8,\"num_shared_experts\":1,\"moe_intermediate_size\":768,"
+     "\"moe_shared_expert_intermediate_size\":768,\"layer_group_size\":6,\"moe_router_enable_expert_bias\":true",
+     124414211552},
+    {"Ring-linear-2.0-mini",
+     "\"model_type\":\"bailing_moe_linear\",\"hidden_size\":2048,\"intermediate_size\":5120,\"num_hidden_layers\":20,"
+     "\"num_attention_heads\":16,\"num_key_value_heads\":4,\"head_dim\":128,\"vocab_size\":157184,"
+     "\"max_position_embeddings\":131072,\"layer_group_size\":5,\"group_norm_size\":4,\"linear_silu\":false,"
+     "\"use_qk_norm\":true,\"use_bias\":false,\"use_qkv_bias\":false,\"first_k_dense_replace\":1,\"num_experts\":256,"
+     "\"num_experts_per_tok\":8,\"num_shared_experts\":1,\"moe_intermediate_size\":512,"
+     "\"moe_router_enable_expert_bias\":true,\"tie_word_embeddings\":false,\"num_nextn_predict_layers\":0,"
+     "\"use_rmsnorm\":true,\"norm_head\":false,\"norm_softmax\":false",
+     16423448320},
+    {"nanochat-d32",
+     "\"model_type\":\"nanochat\",\"vocab_size\":65536,\"hidden_size\":2048,\"intermediate_size\":8192,"
+     "\"num_hidden_layers\":32,\"num_attention_heads\":16,\"num_key_value_heads\":16,\"max_position_embeddings\":2048,"
+     "\"tie_word_embeddings\":false,\"logits_soft_cap\":15.0,\"qkv_bias\":false",
+     1879048192},
+    {"OLMo-Hybrid-7B",
+     "\"model_type\":\"olmo_hybrid\",\"vocab_size\":100352,\"hidden_size\":3840,\"intermediate_size\":11008,"
+     "\"num_hidden_layers\":32,\"num_attention_heads\":30,\"num_key_value_heads\":30,\"max_position_embeddings\":65536,"
+     "\"linear_num_key_heads\":30,\"linear_num_value_heads\":30,\"linear_key_head_dim\":96,\"linear_value_head_dim\":192,"
+     "\"linear_conv_kernel_dim\":4,\"linear_allow_neg_eigval\":true,\"tie_word_embeddings\":false,\"attention_bias\":false",
+     7430870688},
+    {"Youtu-LLM-2B",
+     "\"model_type\":\"youtu\",\"vocab_size\":128256,\"hidden_size\":2048,\"intermediate_size\":6144,"
+     "\"num_hidden_layers\":32,\"num_attention_heads\":16,\"num_key_value_heads\":16,\"max_position_embeddings\":131072,"
+     "\"q_lora_rank\":1536,\"kv_lora_rank\":512,\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":128,\"v_head_dim\":128,"
+     "\"qk_head_dim\":192,\"tie_word_embeddings\":true,\"attention_bias\":false",
+     1961560064},
+    {"cwm",
+     "\"model_type\":\"cwm\",\"vocab_size\":128256,\"hidden_size\":6144,\"intermediate_size\":21504,"
+     "\"num_hidden_layers\":64,\"num_attention_heads\":48,\"num_key_value_heads\":8,\"head_dim\":128,"
+     "\"max_position_embeddings\":131072,\"sliding_window\":8192,\"tie_word_embeddings\":false",
+     32581097472},
+    {"vaultgemma-1b",
+     "\"model_type\":\"vaultgemma\",\"vocab_size\":256000,\"hidden_size\":1152,\"intermediate_size\":6912,"
+     "\"num_hidden_layers\":26,\"num_attention_heads\":4,\"num_key_value_heads\":4,\"head_dim\":256,"
+     "\"max_position_embeddings\":1024,\"sliding_window\":512,\"query_pre_attn_scalar\":256,\"attention_bias\":false",
+     1038741120},
+    {"FlexOlmo-7x7B",
+     "\"model_type\":\"flex_olmo\",\"vocab_size\":100352,\"hidden_size\":4096,\"intermediate_size\":11008,"
+     "\"num_hidden_layers\":32,\"num_attention_heads\":32,\"num_key_value_heads\":32,\"max_position_embeddings\":4096,"
+     "\"num_experts\":7,\"num_experts_per_tok\":7,\"tie_word_embeddings\":false,\"attention_bias\":false",
+     33270665216},
 };
 
 /* Forty layers, the sixth of every ten attention. */

@@ -32,6 +32,15 @@
     "\"sparse_attention_config\": {\"sparse_attention_freq\": [0, 1, 1, 1]}, \"num_mtp_modules\": 7"
 #define ARCTIC \
     "\"model_type\": \"arctic\", " SMALL "\"num_local_experts\": 8, \"num_experts_per_tok\": 2, \"moe_layer_frequency\": 2, "
+#define LONGCAT \
+    "\"model_type\": \"longcat_flash\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_layers\": 2, " \
+    "\"vocab_size\": 1000, \"max_position_embeddings\": 4096, \"q_lora_rank\": 32, \"kv_lora_rank\": 32, " \
+    "\"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 16, \"v_head_dim\": 16, \"ffn_hidden_size\": 128, " \
+    "\"expert_ffn_hidden_size\": 32, \"n_routed_experts\": 8, \"zero_expert_num\": 4, "
+#define BAILING \
+    "\"model_type\": \"bailing_hybrid\", " SMALL EXPERTS \
+    "\"num_shared_experts\": 1, \"layer_group_size\": 2, \"short_conv_kernel_size\": 4, \"kv_lora_rank\": 32, " \
+    "\"q_lora_rank\": 32, \"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 16, \"v_head_dim\": 16, "
 #define LFM2 \
     SMALL "\"model_type\": \"lfm2\", \"conv_L_cache\": 3, " \
           "\"layer_types\": [\"conv\", \"conv\", \"full_attention\", \"conv\"]"
@@ -121,6 +130,19 @@ static const struct {
     {MPT "{\"alibi\": true}", MPT "{\"alibi\": false}", 4096 * HIDDEN},
     {MPT "{\"alibi\": true, \"attn_type\": \"multiquery_attention\"}",
      MPT "{\"alibi\": true, \"attn_type\": \"multihead_attention\"}", LAYERS * 2 * HIDDEN *HIDDEN *(HEADS - 1) / HEADS},
+    /* Norms of queries and keys with a shift, and no weights in norms: two a layer and one at the end. */
+    {"\"model_type\": \"phi\", " SMALL "\"qk_layernorm\": false", "\"model_type\": \"phi\", " SMALL "\"qk_layernorm\": true",
+     LAYERS * 4 * HEAD_DIM},
+    {"\"model_type\": \"olmo\", " SMALL "\"clip_qkv\": null", "\"model_type\": \"llama\", " SMALL "\"rope_theta\": 1e4",
+     (2 * LAYERS + 1) * HIDDEN},
+    /* Experts that do nothing are columns of the router, with a bias: the router is in every second layer. */
+    {LONGCAT "\"moe_topk\": 3, \"zero_expert_num\": 4", LONGCAT "\"moe_topk\": 3, \"zero_expert_num\": 16",
+     LAYERS / 2 * 12 * (HIDDEN + 1)},
+    /* Two of four layers are latent attention, of which heads have a gate; the others have decays and gates of a rank. */
+    {BAILING "\"no_kda_lora\": true", BAILING "\"no_kda_lora\": true, \"gated_attention_proj_granularity_type\": \"head_wise\"",
+     2 * HIDDEN *HEADS},
+    {BAILING "\"no_kda_lora\": false", BAILING "\"no_kda_lora\": true",
+     2 * (2 * HIDDEN * HEADS * HEAD_DIM - 2 * (HIDDEN + HEADS * HEAD_DIM) * HEAD_DIM)},
     {MAMBA ", \"expand\": 2", MAMBA ", \"expand\": 16, \"intermediate_size\": 128", 0},
     /* Two of four layers: a network as wide as the hidden state, and its norm. */
     {ARCTIC "\"use_residual\": false", ARCTIC "\"use_residual\": true, \"parallel_attn_mlp_res\": true",
@@ -149,7 +171,13 @@ static const struct {
     {MPT "{\"alibi\": true, \"attn_type\": \"grouped_query_attention\"}", "there is no kv_n_heads"},
     {MPT "{\"alibi\": true, \"qk_ln\": true}", "norms of queries and keys"},
     {"\"model_type\": \"deepseek_v2\", \"use_mla\": false, " SMALL LATENT, "but use_mla is false"},
-    {"\"model_type\": \"olmo\", " SMALL "\"clip_qkv\": null", "norms of olmo have no weights"},
+    {LONGCAT "\"moe_topk\": 5", "5 of 12 experts are no whole number"},
+    {LONGCAT "\"moe_topk\": 3, \"router_bias\": true", "a bias of the router"},
+    {LONGCAT "\"num_layers\": 600", "num_layers: 1 to"},
+    {BAILING "\"gated_attention_proj_granularity_type\": \"layer_wise\"", "neither head_wise nor element_wise"},
+    {"\"model_type\": \"bailing_hybrid\", " SMALL EXPERTS "\"num_shared_experts\": 1", "layer_group_size"},
+    {"\"model_type\": \"phi3small\", " SMALL "\"ff_intermediate_size\": 128, \"dense_attention_every_n_layers\": 2",
+     "differ from head to head"},
     {"\"model_type\": \"hy_v3\", " SMALL EXPERTS "\"expert_hidden_dim\": 64", "expert_hidden_dim is not moe_intermediate_size"},
     {BAMBA "\"attn_layer_indices\": [4]", "there is no layer 4"},
     {"\"model_type\": \"minicpm\", " SMALL "\"sparse_config\": {\"topk\": 64}", "chosen blocks of positions"},
