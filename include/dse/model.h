@@ -115,7 +115,7 @@ enum dse_standing_quality {
 extern const char *const dse_quality_names[]; /* "exact", "rounded", "measured", "extended", "other-llm", "unknown", NULL */
 
 /* What a point's numbers rest on. Strings are constants, or live as long as the catalog. */
-enum { DSE_BEYOND_MAX = 8 };
+enum { DSE_BEYOND_MAX = 10 };
 struct dse_standing {
     int32_t quality;                    /* enum dse_standing_quality */
     const char *unknown;                /* of DSE_QUALITY_UNKNOWN: why; NULL else */
@@ -134,6 +134,9 @@ void dse_standing_unknown(struct dse_standing *s, const char *why);
 /* Says that all activations have activation_bits, where the workload's format has narrower ones: for models without a rate for
  * them. */
 void dse_standing_wide(struct dse_standing *s, const struct dse_workload *w);
+/* Says that narrow weights lose more than the quality that was measured of attention: nobody measured how much. Where the quality
+ * is `rounded` or `unknown`, it says so itself, and nothing is added. */
+void dse_standing_narrow(struct dse_standing *s, const struct dse_workload *w);
 /* DSE_QUALITY_EXACT or, by weight_bits and kv_bits, DSE_QUALITY_ROUNDED: of a machine whose attention is exact. */
 int32_t dse_quality_of_exact(const struct dse_workload *w);
 

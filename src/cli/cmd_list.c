@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/catalog_files.h"
+#include "cli/list_formats.h"
 #include "cli/list_llms.h"
 #include "command/command.h"
 #include "command/output.h"
@@ -326,6 +327,8 @@ static int list_one(const struct invocation *in, const struct catalog *c, bool t
             list_quality(in, c, format);
         else if (k == DSE_KIND_LLM)
             list_llms(in, c, format, put_cell);
+        else if (k == DSE_KIND_FORMATS && format == OUTPUT_TABLE)
+            list_formats(in, c);
         else
             list_entries(in, c, (enum dse_kind)k, format);
         return 0;

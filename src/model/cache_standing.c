@@ -18,6 +18,7 @@ void dse_cache_stand(const struct dse_cache_steps *s, struct dse_standing *ret)
     }
     dse_standing_measured(ret, dse_cache_measured_on(s),
                           q.extended ? "quality is extended beyond the measured contexts (surface)" : NULL);
+    dse_standing_narrow(ret, s->workload);
 }
 
 const char *dse_cache_why_null(const struct dse_cache_steps *s, const char *metric)

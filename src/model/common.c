@@ -110,9 +110,17 @@ void dse_standing_wide(struct dse_standing *s, const struct dse_workload *w)
             s, "all activations have activation_bits: this model has no rate for the narrower ones of the format (format)");
 }
 
+enum { FULL_BITS = 16 };
+
+void dse_standing_narrow(struct dse_standing *s, const struct dse_workload *w)
+{
+    const bool measured = s->quality > DSE_QUALITY_ROUNDED && s->quality < DSE_QUALITY_UNKNOWN;
+    if (measured && dse_workload_weight_bits(w).least < FULL_BITS)
+        dse_standing_add(s, "the loss from weights below 16 bits is not in the quality: nobody measured it (weight_bits, format)");
+}
+
 int32_t dse_quality_of_exact(const struct dse_workload *w)
 {
-    enum { FULL_BITS = 16 };
     return dse_workload_weight_bits(w).least < FULL_BITS || dse_kv_narrowest(w) < FULL_BITS ? DSE_QUALITY_ROUNDED
                                                                                             : DSE_QUALITY_EXACT;
 }

@@ -14,4 +14,5 @@ void dse_local_stand(const struct dse_local_of *o, const char *unmeasured, struc
         dse_standing_unknown(ret, why);
     else
         dse_standing_measured(ret, dse_local_own(o), dse_local_extended(o));
+    dse_standing_narrow(ret, o->workload);
 }

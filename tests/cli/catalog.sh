@@ -23,6 +23,12 @@ grep -qE '^ +1 +2 +2 +2 +21 +4 ' llm.txt || fail "experts at work: $(cat llm.txt
 grep -q 'CSV' err.txt || fail "$(cat err.txt)"
 "$DSE" list memories hbm3-h100-80 2>err.txt && fail "an unknown name is listed"
 grep -q 'did you mean hbm3-h100-80gb' err.txt || fail "$(cat err.txt)"
+# Formats: what most classes have is said once; a named one has a line a class, and CSV has all columns.
+"$DSE" list formats >formats.txt
+grep -qE '^fp8-blocks +16: router, tables, head, other; else 8 \+ 0\.001953 x 8 ' formats.txt || fail "formats: $(cat formats.txt)"
+grep -qE "^checkpoint +the LLM's checkpoint +as released " formats.txt || fail "formats: $(cat formats.txt)"
+[ "$("$DSE" list formats qoq | grep -cE '^qoq +(attention|dense) +4 +0\.09766 +8')" -eq 2 ] || fail "a format has no line a class"
+"$DSE" list formats --format csv | head -n 1 | grep -q '"experts_scale_bits"' || fail "CSV of formats lacks columns"
 
 # Books of constants, too: but for the name, each constant of each year.
 "$DSE" list costs --format toml >book.toml || fail "list costs --format toml"

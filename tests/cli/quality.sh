@@ -44,6 +44,16 @@ for setting in kv_bits=2 reserved_length=8 threshold_a=0.5 threshold_b=0.1; do
     is attention_error NULL
     is quality unknown
 done
+# Weights of few bits lose something, too, which no measured error has; a quality that is rounded says so itself.
+narrow='the loss from weights below 16 bits is not in the quality: nobody measured it (weight_bits, format)'
+for settings in veda\ weight_bits=4 veda\ format=int4-linears lad\ weight_bits=4; do
+    point $settings
+    is quality other-llm
+    is beyond "$narrow"
+done
+point veda weight_bits=4 eviction=none
+is quality rounded
+is beyond NULL
 # Defaults lose little, and nothing is said of them.
 for model in lad veda swiftkv flashdecoding ane; do
     "$DSE" eval $model >table.txt 2>said.txt
