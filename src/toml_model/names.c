@@ -61,6 +61,7 @@ static const struct element_field op_fields[] = {
     OP(rows, "1", FIELD_F64),
     OP(cached_columns, "1", FIELD_I64),
     OP(element_bytes, "B", FIELD_F64),
+    OP(weight_bits, "1", FIELD_F64),
     OP(weight_bytes, "B", FIELD_F64),
     OP(held_bytes, "B", FIELD_F64),
     OP(kv_read_bytes, "B", FIELD_F64),

@@ -97,7 +97,7 @@ static void formats__of_gpt_oss_read_what_is_counted_by_hand(void **state)
 /* ---- models ---------------------------------------------------------------------------------------------------------------- */
 
 struct answer {
-    double seconds, joules, bytes, held;
+    double seconds, joules, bytes, held, modules;
 };
 
 static double metric(const struct model *m, const void *metrics, const char *name)
@@ -121,7 +121,8 @@ static struct answer ask(const char *model, const char *settings, const struct d
         p.model->desc->estimate(p.params, metrics, NULL);
     }
     return (struct answer){metric(p.model, metrics, "latency_us"), metric(p.model, metrics, "energy_mj"),
-                           metric(p.model, metrics, "dram_mib"), metric(p.model, metrics, "dram_footprint_gib")};
+                           metric(p.model, metrics, "dram_mib"), metric(p.model, metrics, "dram_footprint_gib"),
+                           metric(p.model, metrics, "energy_modules_mj")};
 }
 
 static const char *settings_of(int model, bool mixture)
@@ -184,6 +185,30 @@ static void formats__of_experts_take_less_of_everything(void **state)
             if (!(some.seconds <= wide.seconds && some.joules < wide.joules && some.bytes < wide.bytes))
                 fail_msg("%s: narrow experts are no gain", models[m]);
             if (!(least.bytes < some.bytes && least.joules < some.joules)) fail_msg("%s: a narrow rest is no gain", models[m]);
+        }
+}
+
+/* A multiply-add makes a number of 16 bits of a weight with scales, whatever its bits: half of what two sequences multiply it by.
+ * Attention, a prompt's alone, is the rest. Weights without scales take no more energy than those of 16 bits. */
+static void weights__with_scales_take_a_multiply_add_each(void **state)
+{
+    (void)state;
+    static const char *const widening[] = {"veda", "lad"};
+    const struct dse_formats wide = all_of(16, 0), bare = all_of(4, 0), four = all_of(4, 0.25), eight = all_of(8, 0.5);
+    for (int i = 0; i < 2; i++)
+        for (int events = 0; events < 2; events++) {
+            int m = 0;
+            while (strcmp(models[m], widening[i]) != 0) m++;
+            char *settings = xasprintf("%s context=1", settings_of(m, false));
+            memmove(strstr(settings, "context=600"), strstr(settings, "context=600") + 11,
+                    strlen(strstr(settings, "context=600") + 11) + 1);
+            const double base = ask(models[m], settings, &wide, events).modules;
+            const double none = ask(models[m], settings, &bare, events).modules - base;
+            const double more = ask(models[m], settings, &four, events).modules - base;
+            const double same = ask(models[m], settings, &eight, events).modules - base;
+            free(settings);
+            if (fabs(none) > 1e-9 * base || fabs(more - same) > 1e-9 * base || fabs(more - base / 2) > 0.01 * base)
+                fail_msg("%s: %.9g and %.9g mJ more than %.9g, without scales %.9g", models[m], more, same, base, none);
         }
 }
 
@@ -330,6 +355,7 @@ int main(void)
         cmocka_unit_test(formats__of_gpt_oss_read_what_is_counted_by_hand),
         cmocka_unit_test(formats__of_all_classes_are_weight_bits),
         cmocka_unit_test(formats__of_experts_take_less_of_everything),
+        cmocka_unit_test(weights__with_scales_take_a_multiply_add_each),
         cmocka_unit_test(formats__of_keys_and_values_may_differ),
         cmocka_unit_test(formats__of_a_class_free_memory_in_all_models),
         cmocka_unit_test(formats__of_tables_fill_the_first_stage),
