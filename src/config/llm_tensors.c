@@ -134,14 +134,54 @@ static void add(struct sums *s, const struct dse_llm *llm, const struct dse_llm_
     }
 }
 
+/* A tensor against the matrix of its name and layer: one, or those of all experts. */
+struct compared {
+    const struct dse_llm *llm;
+    const char *name;
+    long layer;
+    double elements;
+    bool is_other;
+    int64_t rows, columns;
+};
+
+static void compare(void *arg, const struct dse_llm_matrix *m)
+{
+    struct compared *t = arg;
+    const bool here = m->kind < 0 ? t->layer < 0 : t->layer >= 0 && dse_llm_layer(t->llm, t->layer) == &t->llm->kinds[m->kind];
+    const double one = (double)m->rows * (double)m->columns;
+    if (!here || m->class != (enum dse_weight_class)llm_class_of_tensor(t->name) || !strstr(t->name, m->part)) return;
+    t->is_other = t->elements != one && t->elements != one * (double)m->times;
+    t->rows = m->rows;
+    t->columns = m->columns;
+}
+
+/* What contradicts the configuration, behind a colon: the first tensor of the class with another number of elements; or "". The
+ * caller frees it. */
+static char *other_tensor(const struct llm_config *c, const struct dse_llm *llm, int class)
+{
+    for (size_t i = 0; i < json_array_size(c->tensors); i++) {
+        const json_t *t = json_array_get(c->tensors, i);
+        const char *name = json_string_value(json_object_get(t, "name"));
+        struct compared of = {.llm = llm, .name = name, .elements = json_number_value(json_object_get(t, "elements"))};
+        if (!name || llm_class_of_tensor(name) != class || llm_is_beside(name) || is_scale(name) || is_small(name)) continue;
+        of.layer = llm_layer_of_tensor(name);
+        if (of.layer >= llm->layers) continue;
+        dse_llm_each_matrix(llm, compare, &of);
+        if (of.is_other) return xasprintf(": %s has %.0f, not %" PRId64 " x %" PRId64, name, of.elements, of.rows, of.columns);
+    }
+    return xstrdup("");
+}
+
 /* The configuration has as many weights of a class as the files. */
-static bool check(struct llm_config *c, const struct sums *s, const struct dse_llm_counts *n)
+static bool check(struct llm_config *c, const struct dse_llm *llm, const struct sums *s, const struct dse_llm_counts *n)
 {
     for (int i = 0; i < DSE_WEIGHT_CLASSES && c->ok && s->n_unknown == 0; i++) {
         if (s->is_packed[i] || s->elements[i] == (double)n->matrices[i]) continue;
+        char *other = other_tensor(c, llm, i);
         config_cannot(c, "model_type", "Is this the file of these tensors?",
-                      "weights of class %s: %.0f in the tensors, %" PRId64 " by the configuration", dse_weight_class_names[i],
-                      s->elements[i], n->matrices[i]);
+                      "weights of class %s: %.0f in the tensors, %" PRId64 " by the configuration%s", dse_weight_class_names[i],
+                      s->elements[i], n->matrices[i], other);
+        free(other);
     }
     return c->ok;
 }
@@ -195,7 +235,7 @@ bool llm_fill_from_tensors(struct llm_config *c, struct dse_llm *llm, struct tex
         add(s, llm, &n, json_string_value(json_object_get(t, "name")), json_number_value(json_object_get(t, "bytes")),
             json_number_value(json_object_get(t, "elements")));
     }
-    if (s->n > 0 && check(c, s, &n)) {
+    if (s->n > 0 && check(c, llm, s, &n)) {
         set_bits(llm, s, &n);
         say(s, llm, &n, ret);
     }

@@ -120,6 +120,9 @@ static inline int64_t llm_indexed(const struct dse_layer_kind *k, int64_t contex
 /* Find the first kind that each is like: same_heads to same_shared (llm_same.c). */
 void llm_find_same(struct dse_llm *llm);
 
+/* Make the kinds of layers, where the entry has none of its own, and count the layers of each. */
+void llm_count_layers(struct dse_llm *llm);
+
 extern const struct dse_param llm_format_fields[]; /* of struct dse_class_bits */
 /* NULL, or why no weights are held so. */
 const char *class_bits_fault(const struct dse_class_bits *b);

@@ -46,3 +46,8 @@ entry 'layer_kinds = ["same"]
 [llms.mine.kinds.same]
 value_dim = 64
 values_from_keys = "yes"'
+entry 'layer_kinds = ["one", "other"]
+[llms.mine.kinds.one]
+shares_cache = "yes"
+[llms.mine.kinds.other]
+shares_cache = "yes"'

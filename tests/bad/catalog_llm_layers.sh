@@ -27,6 +27,9 @@ dense_layers = 100
 [llms.headless]
 like = "mamba2-2.7b"
 attention = "full"
+[llms.shared]
+like = "deepseek-v3.2"
+attention = ["latent-top-k-shared", "latent-top-k*60"]
 TOML
 "$DSE" list llms -c c.toml
 "$DSE" eval ane --set llm=deepseek-v3.2 --set capacity_gib=2000

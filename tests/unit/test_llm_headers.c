@@ -491,7 +491,10 @@ static void safetensors__that_are_wrong_are_refused(void **state)
                 "tensor \"x\" needs dtype, shape and data_offsets"},
                {"{\"x\": 1}", "tensor \"x\" needs dtype, shape and data_offsets"},
                {"{\"model.embed_tokens.weight\": {\"dtype\": \"F16\", \"shape\": [999, 200], \"data_offsets\": [0, 399600]}}",
-                "weights of class attention: 0 in the tensors, 160000 by the configuration"}};
+                "weights of class attention: 0 in the tensors, 160000 by the configuration"},
+               {"{\"model.layers.0.self_attn.o_proj.weight\": {\"dtype\": \"F16\", \"shape\": [200, 100], \"data_offsets\": "
+                "[0, 40000]}}",
+                "by the configuration: model.layers.0.self_attn.o_proj.weight has 20000, not 200 x 200"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct answer a;
         char *path = write_checkpoint(CONFIG(""), all[i].header);
