@@ -406,10 +406,29 @@ static void fill_likely(struct llm_config *c, struct dse_llm *m)
 }
 static const struct architecture likely = {{""}, fill_likely, {0}, KEYS_OF_EXPERTS LLM_KEYS_STATES};
 
+/* Architectures of which the likely keys would make another LLM. */
+static const struct {
+    const char *model_type, *why;
+} not_counted[] = {
+    {"rwkv", "its recurrence is not counted"},
+    {"rwkv5", "its recurrence is not counted"},
+    {"rwkv6", "its recurrence is not counted"},
+    {"rwkv7", "its recurrence is not counted"},
+    {"recurrent_gemma", "its recurrence is not counted"},
+    {"xlstm", "its recurrence is not counted"},
+    {"zamba", "layers that share the weights of a block are not counted"},
+    {"zamba2", "layers that share the weights of a block are not counted"},
+};
+
 static const struct architecture *find(struct llm_config *c)
 {
     const char *names[ARCHITECTURES * MODEL_TYPES];
     size_t n = 0;
+    for (size_t i = 0; i < sizeof not_counted / sizeof *not_counted; i++) {
+        if (strcmp(not_counted[i].model_type, c->model_type) != 0) continue;
+        config_error(c, "model_type", "model_type \"%s\": %s", c->model_type, not_counted[i].why);
+        return NULL;
+    }
     for (size_t i = 0; i < ARCHITECTURES; i++)
         for (size_t k = 0; k < MODEL_TYPES && architectures[i].model_types[k]; k++) {
             names[n++] = architectures[i].model_types[k];

@@ -200,7 +200,7 @@ void llm_fill_bailing(struct llm_config *c, struct dse_llm *m)
     const int64_t shared = config_whole_if(c, "num_shared_experts"),
                   width = config_whole_if(c, "moe_shared_expert_intermediate_size");
     m->moe.shared_ffn = shared * (width > 0 ? width : m->moe.expert_ffn);
-    m->moe.router_bias = config_flag(c, "moe_router_enable_expert_bias", false);
+    m->moe.router_bias = config_flag(c, "moe_router_enable_expert_bias", strcmp(c->model_type, "bailing_hybrid") == 0);
     m->dense_layers = config_whole_if(c, "first_k_dense_replace");
     llm_take_dense(c, m, "intermediate_size");
     m->details.mtp_layers = config_whole_if(c, "num_nextn_predict_layers");

@@ -6,6 +6,7 @@ import() { # TEXT: what is said of such a configuration
 import '{"model_type": "llama", "hidden_size": }'
 import '[1, 2]'
 import '{"hidden_size": 4096}'
+import '{"model_type": "mystery", "n_embd": 768}'
 import '{"model_type": "rwkv", "n_embd": 768}'
 import '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32}'
 import '{"model_type": "llama", "vocab_size": 32000, "hidden_size": 4096.5, "num_hidden_layers": 32}'

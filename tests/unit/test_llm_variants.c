@@ -171,6 +171,8 @@ static const struct {
     {MPT "{\"alibi\": true, \"attn_type\": \"grouped_query_attention\"}", "there is no kv_n_heads"},
     {MPT "{\"alibi\": true, \"qk_ln\": true}", "norms of queries and keys"},
     {"\"model_type\": \"deepseek_v2\", \"use_mla\": false, " SMALL LATENT, "but use_mla is false"},
+    {"\"model_type\": \"zamba2\", " SMALL "\"adapter_rank\": 128", "layers that share the weights of a block"},
+    {"\"model_type\": \"rwkv7\", " SMALL "\"head_size\": 64", "its recurrence is not counted"},
     {LONGCAT "\"moe_topk\": 5", "5 of 12 experts are no whole number"},
     {LONGCAT "\"moe_topk\": 3, \"router_bias\": true", "a bias of the router"},
     {LONGCAT "\"num_layers\": 600", "num_layers: 1 to"},
