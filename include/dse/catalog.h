@@ -385,6 +385,7 @@ struct dse_gpu_link {
     double multicast_share; /* of a link's rate at which switches add and spread; 0: they cannot */
     double linked_devices;  /* that links join; of more, some reach each other through the host */
     double host_path_gbs;   /* of the host, shared by all such hops */
+    double system_devices;  /* of a server or rack, by links or the host: an island; others are beyond a network */
 };
 extern const struct dse_param dse_gpu_link_fields[];
 
@@ -426,6 +427,8 @@ struct dse_gpu {
     struct dse_trade trade;
 };
 extern const struct dse_param dse_gpu_fields[];
+/* NULL, or why its numbers do not fit together: links that join more devices than its system has. */
+const char *dse_gpu_check(const struct dse_gpu *gpu);
 
 /* An FPGA: what its maker publishes. Row table: dse_fpga_fields. */
 struct dse_fpga {

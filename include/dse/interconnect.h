@@ -24,7 +24,7 @@ enum dse_allreduce {
     DSE_ALLREDUCE_BEST,     /* the fastest of those below that the interconnect can do */
     DSE_ALLREDUCE_RING,     /* a ring: 2 (n - 1) steps of an n-th of the bytes */
     DSE_ALLREDUCE_ONE_SHOT, /* everybody sends to everybody at once, all of it in one step, or an n-th in each of two */
-    DSE_ALLREDUCE_SWITCH,   /* as NCCL does: a ring, or by switches that add, where that is faster */
+    DSE_ALLREDUCE_SWITCH,   /* as NCCL does: a ring, by switches that add, or between islands by trees, whichever is faster */
 };
 extern const char *const dse_allreduce_names[]; /* "best", "ring", "one-shot", "switch", NULL */
 
@@ -86,6 +86,31 @@ struct dse_exchange_bound {
 };
 void dse_exchange_bound(const struct dse_links *lo, const struct dse_links *hi, const struct dse_exchange *x_lo,
                         const struct dse_exchange *x_hi, struct dse_exchange_bound *ret);
+
+/* ---- boards of GPUs -------------------------------------------------------------------------------------------------------- */
+
+/* Boards of a system (a server, a rack): links with a switch join `linked_devices` of them, its host joins the rest, and
+ * `outer_interconnect` joins systems. linked_devices <= system_devices. */
+struct dse_boards {
+    double link_gbs, link_share, link_latency_us, link_pj_per_bit;
+    double linked_devices, host_path_gbs; /* the host: all hops without a link share it */
+    double system_devices;
+    const struct dse_interconnect *outer_interconnect;
+    double collective_start_us, collective_fill_share;
+};
+/* Does every device that takes part stand in one system? */
+bool dse_boards_are_one_system(const struct dse_boards *b, const struct dse_exchange *x);
+/* The two levels that an exchange takes: links and host, rings only; or a system and the network, where NCCL also has trees.
+ * `links` borrows `host` and outer_interconnect. */
+struct dse_boards_links {
+    struct dse_links links;
+    struct dse_interconnect host;
+};
+void dse_boards_links_at(const struct dse_boards *b, const struct dse_exchange *x, struct dse_boards_links *ret);
+/* As dse_exchange_bound. Where not all of the box stays in a system or leaves it, or systems differ, nothing is known but that it
+ * is not negative. */
+void dse_boards_exchange_bound(const struct dse_boards *lo, const struct dse_boards *hi, const struct dse_exchange *x_lo,
+                               const struct dse_exchange *x_hi, struct dse_exchange_bound *ret);
 
 /* ---- what links are on a chip ---------------------------------------------------------------------------------------------- */
 

@@ -137,14 +137,25 @@ static const struct dse_param link_params[] = {
                        "collectives = nccl, one-shot: share of link_gbs at which switches reduce and multicast; 0: none; auto: the "
                        "gpu's, else 0",
                        "E30"),
-    DSE_PARAM_F64_AUTO(L, linked_devices, "", 1, 64, NULL,
-                       "devices that the links join; larger groups go through the host, two never do; auto: the gpu's, else 64",
+    DSE_PARAM_F64_AUTO(L, linked_devices, "", 1, 1024, NULL,
+                       "devices that the links join; others of the system are reached through the host, two never are; auto: the "
+                       "gpu's, else system_devices",
                        "E30"),
     DSE_PARAM_F64_AUTO(L, host_path_gbs, "GB/s", 0.1, 1e5, NULL,
                        "bandwidth of the host path that all hops without a link share; auto: the gpu's, else 16", "E30"),
+    DSE_PARAM_F64_AUTO(L, system_devices, "", 1, 1024, NULL,
+                       "devices of a server or rack; larger groups go over outer_interconnect; auto: the gpu's, else 8", "E40"),
     DSE_PARAM_END,
 };
 #undef L
+
+static const char *refuse_link(const void *link)
+{
+    const struct dse_gpu_link *l = link;
+    return l->linked_devices > l->system_devices
+               ? "linked_devices is more than system_devices: links join no more devices than a server or rack has"
+               : NULL;
+}
 
 #define Q struct dse_gpu_peaks
 static const struct dse_param peak_params[] = {
@@ -215,6 +226,8 @@ static const struct dse_param fd_params_table[] = {
                        "bandwidth between two devices, one direction; auto: the gpu's, else an A100's 300", "E15"),
     DSE_PARAM_F64(P, link_pj_per_bit, "pJ/bit", 0, 1000, "energy of a transfer between two devices: both ends and a switch", "E41"),
     DSE_PARAM_F64(P, link_latency_us, "us", 0, 1000, "latency of one hop between devices", "E15"),
+    DSE_PARAM_REF_ALONE(P, outer_interconnect, struct dse_interconnect, DSE_KIND_INTERCONNECT,
+                        "links between systems, for more than system_devices devices; used as in the catalog", "E40"),
     DSE_PARAM_REF(P, engine, struct dse_engine, DSE_KIND_ENGINE,
                   "the inference engine; sets the defaults of kernels, efficiencies and host times", "Sec. 6.1.2"),
     DSE_EMBED(P, memory, struct dse_engine_memory, memory_params),
@@ -246,7 +259,7 @@ static const struct dse_param fd_params_table[] = {
     DSE_PARAM_ENUM(P, collectives, dse_collectives_names,
                    "all-reduce: a ring at the link's full rate, NCCL as measured, or the engine's own kernel where faster",
                    "E15, E30"),
-    DSE_EMBED(P, link, struct dse_gpu_link, link_params),
+    DSE_EMBED_REFUSING(P, link, struct dse_gpu_link, link_params, refuse_link),
     DSE_PARAM_F64(P, host_us, "us", 0, 1e7, "time of a step in which devices wait for the host: scheduling, sampling", "E14"),
     DSE_PARAM_ENUM(P, launches, dse_launches_names,
                    "waited: a short kernel waits for the next launch; queued: the host runs ahead, and the longer of both counts",
@@ -454,7 +467,8 @@ static void resolve_link(struct dse_gpu_link *l, const struct dse_gpu_link *of)
 {
     own_or(&l->link_share, of->link_share, 0.8);
     own_or(&l->multicast_share, of->multicast_share, 0);
-    own_or(&l->linked_devices, of->linked_devices, 64);
+    own_or(&l->system_devices, of->system_devices, 8);
+    own_or(&l->linked_devices, of->linked_devices, l->system_devices);
     own_or(&l->host_path_gbs, of->host_path_gbs, 16);
 }
 
@@ -489,6 +503,8 @@ static const char *fd_check(const void *params)
     if (!why && p->dataflow != FD_BY_VENDOR && p->workload.activation_bits != FD_WIDE_BITS)
         why = "activation_bits other than 16 need dataflow = vendor, which engine = vllm-0.14 has";
     if (!why) why = fd_formats_check(p);
+    if (!why) why = refuse_link(&p->link);
+    if (!why) why = fd_links_check(p);
     if (!why && fd_footprint(p) > fd_room(p)) why = no_room;
     if (!why && p->power == DSE_POWER_ACTIVITY && p->idle_w >= p->gpu->board_power_w)
         why = "idle_w is not below the gpu's power limit";
@@ -570,7 +586,7 @@ const struct dse_model dse_model_flashdecoding = {
     .cite =
         "K. Hong et al., FlashDecoding++: Faster Large Language Model Inference with Asynchronization, Flat GEMM Optimization, and "
         "Heuristics, MLSys 2024",
-    .version = 10,
+    .version = 11,
     .params = fd_params_table,
     .params_size = sizeof(struct fd_params),
     .metrics = fd_metrics_table,

@@ -74,6 +74,7 @@ struct fd_params {
     double awake_share, active_share, tensor_share;
 
     double link_gbs, link_latency_us, link_pj_per_bit;
+    const struct dse_interconnect *outer_interconnect;
 
     const struct dse_engine *engine;
     int32_t softmax, dataflow;
@@ -387,12 +388,14 @@ bool fd_is_narrow(const struct fd_params *p, const struct fd_attention_shape *s)
 /* Sets load_s, compute_s, fixed_s, and the bytes that come from the DRAM. */
 void fd_attention_measured(struct fd_attention_law *ret, const struct fd_machine *m, const struct fd_measured_work *w);
 
-/* What all-reduces go over: bytes and seconds. Their time falls with all rates and with `joined`, and grows with all waits. */
+/* What exchanges go over: bytes and seconds. Within a system the time of all-reduces falls with all rates and with `joined`, and
+ * grows with all waits. */
 struct fd_link {
     enum fd_collectives how;
     double peak, rate;           /* of a link, and what of it NCCL counts on */
     double multicast, host_path; /* of switches that add, 0: none; of the host, which hops without a link share */
     double joined;               /* devices that links join */
+    struct dse_boards boards;    /* the same, for exchanges that leave a system, and those that are no all-reduces */
     struct fd_waits {
         double latency_s, started_s, pair;      /* of a hop; before and after NCCL's work; of two devices over others */
         double own_s, own_device_s, own_half_s; /* of an engine's kernel: its work, each device, between its halves */
@@ -400,9 +403,12 @@ struct fd_link {
     } waits;
 };
 void fd_link_init(struct fd_link *ret, const struct fd_params *p);
-/* E15, E30: seconds of an all-reduce of so many bytes on each of `devices`, and what of them leaves one of these. */
+/* NULL, or why so many devices cannot be joined. */
+const char *fd_links_check(const struct fd_params *p);
+/* E15, E30: seconds of an all-reduce of so many bytes on each of `devices` of a system. */
 double fd_allreduce(const struct fd_link *l, double devices, double bytes);
-double fd_allreduce_sent(double devices, double bytes);
+/* E15, E30, E40: any exchange; `joules` of a device. */
+void fd_exchange_at(const struct fd_link *l, const struct dse_exchange *x, struct dse_exchange_cost *ret);
 /* E44: seconds of any of them by NCCL, an all-reduce as above. */
 double fd_collective(const struct fd_link *l, enum fd_collective what, double devices, double bytes);
 
@@ -436,7 +442,7 @@ struct fd_step {
     bool attention_compute_bound;
     double elementwise_s, elementwise_ops, elementwise_wait_s, allreduce_s;
     double footprint, kept;   /* of parts: bytes on a device, and what sequences keep of them */
-    double link_bytes;        /* that leave a device for others */
+    double link_j;            /* of bytes that leave a device for others */
     double state_s, bubble_s; /* states of recurrent layers; waiting for other stages */
     double host_s, seconds, wait_s;
     double other_ops, launches; /* charged, of operators in part[]; kernels launched */

@@ -207,8 +207,7 @@ static void fill_common(const struct ends *m, const struct fd_box *b, const stru
     dse_common_bound(&t, &m->floor->common, &m->ceiling->common);
     const struct dse_interval bits = dse_iv_scale(FD_OF(b, dram_pj_per_bit), DSE_BITS_PER_BYTE * DSE_PICO * DSE_MJ_PER_J);
     SET(energy_dram_mj, dse_iv_mul(t.token_bytes, bits));
-    const struct dse_interval link_bits = dse_iv_scale(FD_OF(b, link_pj_per_bit), DSE_BITS_PER_BYTE * DSE_PICO * DSE_MJ_PER_J);
-    SET(energy_links_mj, dse_iv_mul(dse_iv_mul(devices, dse_iv_div(s->link_bytes, s->tokens)), link_bits));
+    SET(energy_links_mj, dse_iv_scale(dse_iv_mul(devices, dse_iv_div(s->link_j, s->tokens)), DSE_MJ_PER_J));
     SET(tokens_per_j, dse_iv_inv(dse_iv_positive(t.token_joules)));
     SET(attention_share, dse_iv_div(s->attention_s, t.seconds));
 }

@@ -92,7 +92,7 @@ struct fd_amounts {
 struct fd_step_bound {
     struct dse_interval tokens, linear_s, attention_s, sync_s, allreduce_s, wait_s, kernels_s; /* sync_s: and recomputation */
     struct dse_interval attention_load_s, technique_s, technique_bytes;
-    struct dse_interval link_bytes;
+    struct dse_interval link_j;
     struct fd_amounts step, token;
     /* seconds and busy_s, wider, so that both ends of the first fall with the clock, and those of the second times the clock
      * grow. */
@@ -105,7 +105,9 @@ struct fd_launched {
 };
 struct fd_launched fd_launched_bound(const struct fd_box *b, struct dse_interval seconds, struct dse_interval kernels);
 /* E15, E30: one of `devices`. */
-struct dse_interval fd_allreduce_bound(const struct fd_box *b, double devices, struct dse_interval bytes);
+/* E15, E30, E40: of one number of devices. */
+void fd_exchange_bound(const struct fd_box *b, const struct dse_exchange *lo, const struct dse_exchange *hi,
+                       struct dse_exchange_bound *ret);
 
 /* E36 to E40, of a box with a part. */
 void fd_parts_bound(struct fd_step_bound *ret, const struct fd_box *b);

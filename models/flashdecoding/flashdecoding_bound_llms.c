@@ -276,36 +276,12 @@ static void add_scalars(struct walk *w)
     take(w, &w->rest_s, repeats(w), kernels, each, each);
 }
 
-/* Links of the ends, where the faster host belongs to the end that the fast links are taken from. */
-static struct dse_interval exchange_seconds(const struct walk *w, struct dse_interval *ret_bytes)
-{
-    const struct fd_box *b = w->b;
-    const struct dse_exchange *lo = &least_of(w)->exchange, *hi = &most_of(w)->exchange;
-    *ret_bytes = dse_widened(fd_allreduce_sent(lo->devices, lo->bytes), fd_allreduce_sent(hi->devices, hi->bytes), 8);
-    if (lo->kind == DSE_ALL_REDUCE) return fd_allreduce_bound(b, lo->devices, dse_iv(lo->bytes, hi->bytes));
-    struct dse_interconnect host_lo, host_hi, fast, slow;
-    struct dse_links links_lo, links_hi;
-    struct dse_exchange_bound cost;
-    fd_links_of(&links_lo, &host_lo, &b->lo);
-    fd_links_of(&links_hi, &host_hi, &b->hi);
-    fast = host_hi;
-    slow = host_lo;
-    fast.link_latency_us = host_lo.link_latency_us;
-    slow.link_latency_us = host_hi.link_latency_us;
-    links_lo.outer_interconnect = &fast;
-    links_hi.outer_interconnect = &slow;
-    dse_exchange_bound(&links_lo, &links_hi, lo, hi, &cost);
-    *ret_bytes = cost.bytes;
-    const bool waited = b->lo.launches != FD_QUEUED;
-    const double launch_lo = waited ? b->lo.launch_us / DSE_US_PER_S : 0, launch_hi = waited ? b->hi.launch_us / DSE_US_PER_S : 0;
-    return dse_iv(dse_max(cost.seconds.lo, launch_lo), dse_max(cost.seconds.hi, launch_hi));
-}
-
 static void add_exchange(struct walk *w)
 {
-    struct dse_interval bytes;
-    const struct dse_interval seconds = dse_iv_mul(repeats(w), exchange_seconds(w, &bytes));
-    add(&w->s->link_bytes, dse_iv_mul(repeats(w), bytes));
+    struct dse_exchange_bound each;
+    fd_exchange_bound(w->b, &least_of(w)->exchange, &most_of(w)->exchange, &each);
+    const struct dse_interval seconds = dse_iv_mul(repeats(w), each.seconds);
+    add(&w->s->link_j, dse_iv_mul(repeats(w), each.joules));
     add(&w->s->allreduce_s, seconds);
     add(&w->s->clocked_s, seconds);
     add(&w->launches, repeats(w));
@@ -391,8 +367,8 @@ static void fill_step(struct walk *w, struct dse_interval passes)
     s->step.busy_s = s->kernels_s;
     const struct dse_interval late_s = at_least(dse_iv_sub(launched, dse_iv_mul(passes, pass_s)), 0);
     s->wait_s = dse_iv_add(dse_iv_add(dse_iv_mul(passes, s->wait_s), bubble_s), dse_iv_add(host_s, late_s));
-    struct dse_interval *const sums[] = {&s->linear_s,   &s->attention_s, &s->sync_s,  &s->allreduce_s,
-                                         &s->link_bytes, &s->step.bytes,  &s->step.ops};
+    struct dse_interval *const sums[] = {&s->linear_s, &s->attention_s, &s->sync_s,  &s->allreduce_s,
+                                         &s->link_j,   &s->step.bytes,  &s->step.ops};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) *sums[i] = dse_iv_mul(passes, *sums[i]);
 }
 

@@ -169,48 +169,74 @@ static void add_elementwise(struct fd_step_bound *s, const struct fd_box *b, str
     s->token.busy_s = dse_iv_add(s->token.busy_s, a_token(s, all ? seconds : dse_iv(0, seconds.hi), 0));
 }
 
-struct dse_interval fd_allreduce_bound(const struct fd_box *b, double devices, struct dse_interval bytes)
+/* E15, E30: within a system. */
+static struct dse_interval allreduce_bound(const struct fd_link *lo, const struct fd_link *hi, double devices,
+                                           struct dse_interval bytes)
 {
-    struct fd_link fast, slow;
-    fd_link_init(&fast, &b->hi);
-    fd_link_init(&slow, &b->lo);
-    const struct fd_waits most = fast.waits;
-    fast.waits = slow.waits, slow.waits = most;
+    struct fd_link fast = *hi, slow = *lo;
+    fast.waits = lo->waits, slow.waits = hi->waits;
     return dse_widened(fd_allreduce(&fast, devices, bytes.lo), fd_allreduce(&slow, devices, bytes.hi), 16);
 }
 
-/* E30: it grows with bytes and waits, and falls with rates; over devices it does neither. */
-static struct dse_interval measured_allreduce(const struct fd_box *b, struct dse_interval bytes)
+void fd_exchange_bound(const struct fd_box *b, const struct dse_exchange *x_lo, const struct dse_exchange *x_hi,
+                       struct dse_exchange_bound *ret)
 {
-    struct dse_interval ret = {(double)INFINITY, 0};
+    struct fd_link lo, hi;
+    fd_link_init(&lo, &b->lo);
+    fd_link_init(&hi, &b->hi);
+    const bool sum = x_lo->kind == DSE_ALL_REDUCE;
+    if (sum && dse_boards_are_one_system(&lo.boards, x_hi)) {
+        struct dse_exchange_cost least, most;
+        fd_exchange_at(&lo, x_lo, &least);
+        fd_exchange_at(&hi, x_hi, &most);
+        ret->seconds = allreduce_bound(&lo, &hi, x_lo->devices, dse_iv(x_lo->bytes, x_hi->bytes));
+        ret->bytes = dse_widened(least.bytes, most.bytes, 8);
+        ret->joules = dse_widened(least.joules, most.joules, 8);
+        return;
+    }
+    dse_boards_exchange_bound(&lo.boards, &hi.boards, x_lo, x_hi, ret);
+    if (sum && lo.how == FD_RING) return;
+    ret->seconds.lo = dse_max(ret->seconds.lo, lo.waits.launch_s);
+    ret->seconds.hi = dse_max(ret->seconds.hi, hi.waits.launch_s);
+}
+
+/* It grows with bytes and waits, and falls with rates; over devices it does neither. */
+static struct dse_exchange_bound allreduces(const struct fd_box *b, struct dse_interval bytes)
+{
+    struct dse_exchange_bound ret = {{(double)INFINITY, 0}, {(double)INFINITY, 0}, {(double)INFINITY, 0}}, one;
     for (int64_t devices = b->lo.workload.tensor_parallel; devices <= b->hi.workload.tensor_parallel; devices++) {
-        const struct dse_interval one = fd_allreduce_bound(b, (double)devices, bytes);
-        ret = dse_iv(dse_min(ret.lo, one.lo), dse_max(ret.hi, one.hi));
+        const struct dse_exchange lo = {DSE_ALL_REDUCE, (double)devices, 1, bytes.lo, 1},
+                                  hi = {DSE_ALL_REDUCE, (double)devices, 1, bytes.hi, 1};
+        fd_exchange_bound(b, &lo, &hi, &one);
+        ret.seconds = dse_iv_hull(ret.seconds, one.seconds);
+        ret.joules = dse_iv_hull(ret.joules, one.joules);
     }
     return ret;
 }
 
-/* E15: hops, and what each device passes on, grow with the devices. */
-static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
+/* E15 within a system: hops, and what each device passes on, grow with the devices. */
+static struct dse_interval rings(const struct fd_box *b, struct dse_interval bytes)
 {
-    enum { ALLREDUCES = 2 };
-    const struct dse_llm *llm = b->lo.workload.llm;
-    const double least = (double)b->lo.workload.tensor_parallel, most = (double)b->hi.workload.tensor_parallel,
-                 times = ALLREDUCES * (double)llm->layers;
-    const double lo_rows = fd_gemm_of(&b->lo, FD_OUTPUT).m, hi_rows = fd_gemm_of(&b->hi, FD_OUTPUT).m;
-    const struct dse_interval bytes = dse_iv_mul(dse_iv_scale(dse_iv(lo_rows, hi_rows), (double)llm->hidden),
-                                                 dse_iv(dse_exchange_bytes(&b->lo.workload), dse_exchange_bytes(&b->hi.workload)));
-    s->link_bytes = dse_widened(times * fd_allreduce_sent(least, bytes.lo), times * fd_allreduce_sent(most, bytes.hi), 8);
-    if (b->lo.collectives != FD_RING) {
-        s->allreduce_s = dse_iv_scale(measured_allreduce(b, bytes), times);
-        return;
-    }
+    const double least = (double)b->lo.workload.tensor_parallel, most = (double)b->hi.workload.tensor_parallel;
     const struct dse_interval hops = {2 * (least - 1), 2 * (most - 1)};
     const struct dse_interval passed = dse_widened(2 * (least - 1) / least, 2 * (most - 1) / most, 4);
     const struct dse_interval moving =
         dse_iv_div(dse_iv_mul(at_least(passed, 0), bytes), dse_iv_scale(FD_OF(b, link_gbs), DSE_GIGA));
-    s->allreduce_s =
-        at_least(dse_iv_scale(dse_iv_add(moving, dse_iv_mul(hops, microseconds(FD_OF(b, link_latency_us)))), times), 0);
+    return dse_iv_add(moving, dse_iv_mul(hops, microseconds(FD_OF(b, link_latency_us))));
+}
+
+static void add_allreduce(struct fd_step_bound *s, const struct fd_box *b)
+{
+    enum { ALLREDUCES = 2 };
+    const struct dse_llm *llm = b->lo.workload.llm;
+    const double times = ALLREDUCES * (double)llm->layers;
+    const double lo_rows = fd_gemm_of(&b->lo, FD_OUTPUT).m, hi_rows = fd_gemm_of(&b->hi, FD_OUTPUT).m;
+    const struct dse_interval bytes = dse_iv_mul(dse_iv_scale(dse_iv(lo_rows, hi_rows), (double)llm->hidden),
+                                                 dse_iv(dse_exchange_bytes(&b->lo.workload), dse_exchange_bytes(&b->hi.workload)));
+    const struct dse_exchange_bound each = allreduces(b, bytes);
+    const bool ring = b->lo.collectives == FD_RING && (double)b->hi.workload.tensor_parallel <= b->lo.link.system_devices;
+    s->allreduce_s = at_least(dse_iv_scale(ring ? rings(b, bytes) : each.seconds, times), 0);
+    s->link_j = at_least(dse_iv_scale(each.joules, times), 0);
 }
 
 /* E14, where the host runs ahead: all kernels against all launches. */

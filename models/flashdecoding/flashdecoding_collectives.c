@@ -1,4 +1,5 @@
-/* All-reduces: a ring as in textbooks (E15), and as they were measured (E30). */
+/* Exchanges between devices. All-reduces within a system: a ring as in textbooks (E15), and as they were measured (E30); all others
+ * as docs/explanation/interconnects.md has them (E40). */
 #include "flashdecoding.h"
 
 #include <dse/num.h>
@@ -10,6 +11,28 @@
 static const double pair_short_s = 4e-6, multicast_s = 23e-6;
 /* What an engine registers with its own kernel; larger messages are NCCL's (vLLM). */
 static const double own_bytes = 8 * DSE_MIB;
+
+static void boards_of(struct dse_boards *ret, const struct fd_params *p, double started_s)
+{
+    const bool ring = p->collectives == FD_RING;
+    *ret = (struct dse_boards){.link_gbs = p->link_gbs,
+                               .link_share = ring ? 1 : p->link.link_share,
+                               .link_latency_us = p->link_latency_us,
+                               .link_pj_per_bit = p->link_pj_per_bit,
+                               .linked_devices = p->link.linked_devices,
+                               .host_path_gbs = p->link.host_path_gbs,
+                               .system_devices = p->link.system_devices,
+                               .outer_interconnect = p->outer_interconnect,
+                               .collective_start_us = ring ? 0 : started_s * DSE_US_PER_S,
+                               .collective_fill_share = ring ? 0 : 1};
+}
+
+const char *fd_links_check(const struct fd_params *p)
+{
+    static const char too_many[] = "more devices than system_devices and outer_interconnect can join";
+    const double systems = ceil((double)dse_workload_chips(&p->workload) / p->link.system_devices);
+    return systems > (double)p->outer_interconnect->linked_devices ? too_many : NULL;
+}
 
 void fd_link_init(struct fd_link *ret, const struct fd_params *p)
 {
@@ -27,6 +50,7 @@ void fd_link_init(struct fd_link *ret, const struct fd_params *p)
                                       .own_device_s = p->own_device_us / DSE_US_PER_S,
                                       .own_half_s = p->own_half_us / DSE_US_PER_S,
                                       .launch_s = p->launches == FD_QUEUED ? 0 : p->launch_us / DSE_US_PER_S}};
+    boards_of(&ret->boards, p, ret->waits.started_s);
 }
 
 static bool through_host(const struct fd_link *l, double devices)
@@ -61,12 +85,6 @@ static double one_shot(const struct fd_link *l, double devices, double bytes)
     return fixed_s + dse_min(once, twice);
 }
 
-/* By rings and by halves alike; in one go it is more. */
-double fd_allreduce_sent(double devices, double bytes)
-{
-    return devices > 1 ? 2 * (devices - 1) / devices * bytes : 0;
-}
-
 double fd_allreduce(const struct fd_link *l, double devices, double bytes)
 {
     if (devices <= 1) return 0;
@@ -76,10 +94,36 @@ double fd_allreduce(const struct fd_link *l, double devices, double bytes)
     return dse_max(l->waits.launch_s, own ? dse_min(by_nccl, one_shot(l, devices, bytes)) : by_nccl);
 }
 
+void fd_exchange_at(const struct fd_link *l, const struct dse_exchange *x, struct dse_exchange_cost *ret)
+{
+    const struct dse_boards *b = &l->boards;
+    const bool sum = x->kind == DSE_ALL_REDUCE;
+    if (sum && dse_boards_are_one_system(b, x)) {
+        const double bytes = x->devices > 1 ? 2 * (x->devices - 1) / x->devices * x->bytes : 0; /* by rings and by halves alike */
+        *ret = (struct dse_exchange_cost){.seconds = fd_allreduce(l, x->devices, x->bytes),
+                                          .bytes = bytes,
+                                          .joules = bytes * DSE_BITS_PER_BYTE * DSE_PICO * b->link_pj_per_bit};
+        return;
+    }
+    struct dse_boards_links links;
+    dse_boards_links_at(b, x, &links);
+    dse_exchange_at(&links.links, x, ret);
+    if (!(sum && l->how == FD_RING)) ret->seconds = dse_max(ret->seconds, l->waits.launch_s); /* E15 has no launches */
+}
+
 /* A collective goes around a ring once, where an all-reduce goes twice; an all-to-all sends to all devices at once. */
 double fd_collective(const struct fd_link *l, enum fd_collective what, double devices, double bytes)
 {
-    if (what == FD_ALL_REDUCE) return fd_allreduce(l, devices, bytes);
+    static const enum dse_collective kinds[] = {[FD_ALL_REDUCE] = DSE_ALL_REDUCE,
+                                                [FD_ALL_GATHER] = DSE_ALL_GATHER,
+                                                [FD_REDUCE_SCATTER] = DSE_REDUCE_SCATTER,
+                                                [FD_ALL_TO_ALL] = DSE_ALL_TO_ALL};
+    const struct dse_exchange x = {kinds[what], devices, 1, bytes, 1};
+    struct dse_exchange_cost cost;
+    if (what == FD_ALL_REDUCE || !dse_boards_are_one_system(&l->boards, &x)) {
+        fd_exchange_at(l, &x, &cost);
+        return cost.seconds;
+    }
     if (devices <= 1) return 0;
     const double hops = devices - 1, share = (devices - 1) / devices;
     const double rate = through_host(l, devices) ? dse_min(l->rate, l->host_path / (devices / l->joined)) : l->rate;

@@ -53,8 +53,6 @@ void fd_expert_layer_of(struct fd_expert_layer *ret, const struct fd_params *p, 
 /* The operator whose GEMM fd_gemm_of_parts gives. */
 int fd_gemm_operator(const struct dse_oplist *ops, enum fd_gemm_choice which);
 void fd_shape_of(struct fd_attention_shape *ret, const struct fd_machine *m, const struct dse_attention *a);
-/* *host, which *ret borrows: what devices without a link between them go through. */
-void fd_links_of(struct dse_links *ret, struct dse_interconnect *host, const struct fd_params *p);
 
 /* E32: attention of one layer over a latent of kv_rank + rope_dim elements a position, on one device. */
 struct fd_latent {

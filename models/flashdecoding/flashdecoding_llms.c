@@ -20,8 +20,6 @@ struct walk {
     const struct dse_oplist *ops;
     struct fd_step *s;
     struct fd_link link;
-    struct dse_links links;
-    struct dse_interconnect host;    /* what devices without a link between them go through */
     const struct dse_draw *draw;     /* NULL: experts are the mean */
     struct fd_experts experts;       /* of one layer, with dataflow = vendor */
     const struct dse_exchange *sent; /* the last one, and what it costs: what goes to experts comes back */
@@ -273,28 +271,6 @@ static void add_scalars(struct walk *w, const struct dse_op *op)
     s->elementwise_wait_s += o->wait_s;
 }
 
-/* All-reduces are E15 and E30; the others docs/explanation/interconnects.md. */
-void fd_links_of(struct dse_links *ret, struct dse_interconnect *host, const struct fd_params *p)
-{
-    const bool ring = p->collectives == FD_RING;
-    struct fd_link link;
-    fd_link_init(&link, p);
-    *host = (struct dse_interconnect){.link_gbs = p->link.host_path_gbs,
-                                      .link_share = 1,
-                                      .link_latency_us = p->link_latency_us,
-                                      .linked_devices = INT32_MAX,
-                                      .link_topology = DSE_LINK_SWITCH};
-    *ret = (struct dse_links){.link_gbs = p->link_gbs,
-                              .link_share = ring ? 1 : p->link.link_share,
-                              .link_latency_us = p->link_latency_us,
-                              .linked_devices = (int64_t)p->link.linked_devices,
-                              .link_topology = DSE_LINK_SWITCH,
-                              .outer_interconnect = host,
-                              .allreduce = DSE_ALLREDUCE_RING,
-                              .collective_start_us = ring ? 0 : link.waits.started_s * DSE_US_PER_S,
-                              .collective_fill_share = ring ? 0 : 1};
-}
-
 static bool same_exchange(const struct dse_exchange *a, const struct dse_exchange *b)
 {
     return b && a->kind == b->kind && a->devices == b->devices && a->stride == b->stride && a->bytes == b->bytes &&
@@ -308,12 +284,8 @@ static void add_exchange(struct walk *w, const struct dse_op *op)
     struct dse_exchange_cost cost;
     if (same_exchange(x, w->sent)) {
         cost = w->cost;
-    } else if (x->kind == DSE_ALL_REDUCE) {
-        cost.seconds = fd_allreduce(&w->link, x->devices, x->bytes);
-        cost.bytes = fd_allreduce_sent(x->devices, x->bytes);
     } else {
-        dse_exchange_at(&w->links, x, &cost);
-        cost.seconds = dse_max(cost.seconds, w->link.waits.launch_s);
+        fd_exchange_at(&w->link, x, &cost);
     }
     w->sent = x;
     w->cost = cost;
@@ -321,7 +293,7 @@ static void add_exchange(struct walk *w, const struct dse_op *op)
     o->seconds = o->count * cost.seconds;
     o->wait_s = 0;
     w->s->allreduce_s += o->seconds;
-    w->s->link_bytes += o->count * cost.bytes;
+    w->s->link_j += o->count * cost.joules;
     w->s->launches += o->count;
 }
 
@@ -362,7 +334,6 @@ void fd_step_parts_drawn(struct fd_step *s, const struct fd_machine *m, const st
     w.draw = draw;
     w.sent = NULL;
     fd_link_init(&w.link, m->p);
-    fd_links_of(&w.links, &w.host, m->p);
     dse_workload_expand_drawn(&m->p->workload, -1, draw, &ops);
     const struct dse_workload *work = &m->p->workload;
     s->kept = dse_workload_kept_bytes(work, &ops);
@@ -382,7 +353,7 @@ void fd_step_passes(struct fd_step *s, const struct fd_params *p)
     const double pass_s = s->linear_s + s->attention_s + s->elementwise_s + s->allreduce_s + s->state_s;
     double *const sums[] = {&s->linear_s,           &s->linear_bytes, &s->attention_s, &s->attention_bytes, &s->attention_ops,
                             &s->stream_s,           &s->sync_s,       &s->recompute_s, &s->elementwise_s,   &s->elementwise_ops,
-                            &s->elementwise_wait_s, &s->allreduce_s,  &s->link_bytes,  &s->state_s,         &s->other_ops,
+                            &s->elementwise_wait_s, &s->allreduce_s,  &s->link_j,      &s->state_s,         &s->other_ops,
                             &s->attention_wait_s,   &s->wait_s,       &s->launches};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) *sums[i] *= passes;
     for (int i = 0; i < s->n_parts; i++) {

@@ -58,7 +58,7 @@ static void fill_common(struct fd_metrics *m, const struct fd_point *point)
     m->communication_us = s->allreduce_s * DSE_US_PER_S;
     m->attention_share = s->attention_s / s->seconds;
     m->energy_dram_mj = bytes * DSE_BITS_PER_BYTE * p->dram_pj_per_bit * DSE_PICO * DSE_MJ_PER_J / tokens;
-    m->energy_links_mj = devices * s->link_bytes * DSE_BITS_PER_BYTE * p->link_pj_per_bit * DSE_PICO * DSE_MJ_PER_J / tokens;
+    m->energy_links_mj = devices * s->link_j * DSE_MJ_PER_J / tokens;
     m->power_demand_w = point->power.demand_w * devices;
     m->used_clock_ghz = p->clock_ghz;
     m->tokens_per_j = DSE_MJ_PER_J / m->common.energy_mj;

@@ -215,10 +215,11 @@ static void add_allreduce(struct fd_step *s, const struct fd_machine *m)
     const double bytes = s->linear[FD_OUTPUT].gemm.m * (double)p->workload.llm->hidden * dse_exchange_bytes(&p->workload);
     struct fd_link link;
     fd_link_init(&link, p);
-    const double each = fd_allreduce(&link, (double)p->workload.tensor_parallel, bytes);
+    struct dse_exchange_cost each;
+    fd_exchange_at(&link, &(struct dse_exchange){DSE_ALL_REDUCE, (double)p->workload.tensor_parallel, 1, bytes, 1}, &each);
     const double times = ALLREDUCES * (double)p->workload.llm->layers;
-    s->allreduce_s = times * each;
-    s->link_bytes = times * fd_allreduce_sent((double)p->workload.tensor_parallel, bytes);
+    s->allreduce_s = times * each.seconds;
+    s->link_j = times * each.joules;
 }
 
 /* Activations of a step with more tokens than an engine plans for; what they take beyond is allocated anew, layer by layer. */

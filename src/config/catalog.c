@@ -98,6 +98,11 @@ static const char *check_memory(void *entry)
     return dse_memory_check(entry);
 }
 
+static const char *check_gpu(void *entry)
+{
+    return dse_gpu_check(entry);
+}
+
 static const char *check_interconnect(void *entry)
 {
     return dse_interconnect_check(entry);
@@ -116,7 +121,7 @@ static const char *check_requests(void *entry)
 const struct entry_kind entry_kinds[DSE_KIND_COUNT] = {
     [DSE_KIND_LLM] = {dse_llm_fields, sizeof(struct dse_llm), resolve_llm},
     [DSE_KIND_MEMORY] = {dse_memory_fields, sizeof(struct dse_memory), check_memory},
-    [DSE_KIND_GPU] = {dse_gpu_fields, sizeof(struct dse_gpu), NULL},
+    [DSE_KIND_GPU] = {dse_gpu_fields, sizeof(struct dse_gpu), check_gpu},
     [DSE_KIND_FPGA] = {dse_fpga_fields, sizeof(struct dse_fpga), NULL},
     [DSE_KIND_ENGINE] = {dse_engine_fields, sizeof(struct dse_engine), NULL},
     [DSE_KIND_NPU] = {dse_npu_fields, sizeof(struct dse_npu), NULL},

@@ -71,8 +71,10 @@ const struct dse_param dse_gpu_link_fields[] = {
     DSE_PARAM_F64(L, link_gbs, "GB/s", 0.1, 1e5, "bandwidth of all links of a device, one direction", ""),
     DSE_PARAM_F64(L, link_share, "", 0.01, 1, "share of a link's rate that all-reduces reach", ""),
     DSE_PARAM_F64(L, multicast_share, "", 0, 1, "share of link_gbs at which switches reduce and multicast; 0: switches cannot", ""),
-    DSE_PARAM_F64(L, linked_devices, "", 1, 64, "devices that the links join; larger groups go through the host", ""),
+    DSE_PARAM_F64(L, linked_devices, "", 1, 1024, "devices that the links join; others of the system are reached through the host",
+                  ""),
     DSE_PARAM_F64(L, host_path_gbs, "GB/s", 0.1, 1e5, "bandwidth of the host path that hops without a link share", ""),
+    DSE_PARAM_F64(L, system_devices, "", 1, 1024, "devices of a server or rack; larger groups go over a network", ""),
     DSE_PARAM_END,
 };
 #undef L
@@ -113,3 +115,8 @@ const struct dse_param dse_gpu_fields[] = {
     DSE_EMBED_OPTIONAL(struct dse_gpu, trade, struct dse_trade, dse_trade_fields),
     DSE_PARAM_END,
 };
+
+const char *dse_gpu_check(const struct dse_gpu *gpu)
+{
+    return gpu->link.linked_devices > gpu->link.system_devices ? "linked_devices is more than system_devices" : NULL;
+}

@@ -116,14 +116,23 @@ static void add_half(struct dse_exchange_plan *plan, const struct level *v, doub
     add_phase(plan, v, n, half_steps(v, n, way), (n - 1) / n * bytes, to_all(v, way));
 }
 
-/* An all-reduce of `bytes` among n (I3 to I5). */
+/* Steps up or down a binary tree of n (I5a). */
+static double tree_depth(double n)
+{
+    const double rounding = 1e-9;
+    return dse_ceil(log2(n) - rounding);
+}
+
+/* An all-reduce of `bytes` among n (I3 to I5a). */
 static void add_allreduce(struct dse_exchange_plan *plan, const struct level *v, double n, double bytes, enum way way)
 {
     if (way == WAY_SWITCH) {
         add_phase(plan, v, n, 1, (1 + 1 / n) * bytes, true);
         plan->phase[plan->n - 1].rate = v->reduce_rate;
         plan->phase[plan->n - 1].latency_s += v->reduce_s;
-    } else if (way == WAY_ONE_SHOT)
+    } else if (way == WAY_TREE)
+        add_phase(plan, v, n, 2 * tree_depth(n), 2 * bytes, false);
+    else if (way == WAY_ONE_SHOT)
         add_phase(plan, v, n, 1, (n - 1) * bytes, true);
     else
         add_phase(plan, v, n, 2 * half_steps(v, n, way), 2 * (n - 1) / n * bytes, to_all(v, way));
@@ -193,6 +202,7 @@ int ways_of(const struct dse_links *l, const struct dse_exchange *x, const struc
     ret[n++] = at_once ? WAY_TWO_SHOT : WAY_RING;
     if (adds && at_once && is_direct(topology)) ret[n++] = WAY_ONE_SHOT;
     if (adds && by_switch && reduce_share > 0 && among > 2) ret[n++] = WAY_SWITCH;
+    if (adds && l->allreduce == DSE_ALLREDUCE_SWITCH && out && topology == DSE_LINK_SWITCH && among > 2) ret[n++] = WAY_TREE;
     return n;
 }
 

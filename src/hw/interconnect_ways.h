@@ -4,7 +4,7 @@
 
 #include <dse/interconnect.h>
 
-enum way { WAY_RING, WAY_TWO_SHOT, WAY_ONE_SHOT, WAY_SWITCH, WAYS };
+enum way { WAY_RING, WAY_TWO_SHOT, WAY_ONE_SHOT, WAY_SWITCH, WAY_TREE, WAYS };
 
 /* Who takes part where: n = island devices of each of `islands`, but for the last. */
 struct group {

@@ -31,14 +31,39 @@ static void bound__of_measured_allreduces_holds_for_all_numbers_of_devices(void 
 {
     (void)state;
     static const char *const cases[] = {"collectives=nccl gpu=h100 phase=prefill",
-                                        "collectives=nccl phase=prefill linked_devices=2", "collectives=one-shot batch=16",
-                                        "collectives=one-shot gpu=l40s batch=64 launch_us=30"};
+                                        "collectives=nccl phase=prefill linked_devices=2",
+                                        "collectives=one-shot batch=16",
+                                        "collectives=one-shot gpu=l40s batch=64 launch_us=30",
+                                        "collectives=one-shot gpu=h100 linked_devices=2 system_devices=4",
+                                        "collectives=ring phase=prefill linked_devices=2 system_devices=2"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct bounds b = bound_of(cases[i], "tensor_parallel=1 link_gbs=100", "tensor_parallel=8 link_gbs=200");
         struct fd_params p = point(cases[i]);
         p.link_gbs = 150;
-        for (p.workload.tensor_parallel = 1; p.workload.tensor_parallel <= 8; p.workload.tensor_parallel *= 2)
-            assert_between(b.floor.communication_us, estimate(&p).communication_us, b.ceiling.communication_us, 0);
+        for (p.workload.tensor_parallel = 1; p.workload.tensor_parallel <= 8; p.workload.tensor_parallel *= 2) {
+            const struct fd_metrics m = estimate(&p);
+            assert_between(b.floor.communication_us, m.communication_us, b.ceiling.communication_us, 0);
+            assert_between(b.floor.energy_links_mj, m.energy_links_mj, b.ceiling.energy_links_mj, 0);
+        }
+    }
+}
+
+/* Of devices that all leave their system, and of devices of one, not only that time is not negative. */
+static void bound__of_several_systems_is_as_tight_as_its_rates(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "gpu=h100 engine=vllm-0.14 llm=llama3.1-70b tensor_parallel=16",
+        "gpu=l40s engine=vllm-0.14 llm=llama3.1-70b tensor_parallel=16 system_devices=4",
+        "gpu=h100 engine=vllm-0.14 llm=mixtral-8x7b tensor_parallel=2 data_parallel=8 expert_parallel=8"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct bounds b = bound_of(cases[i], "link_gbs=400", "link_gbs=440");
+        struct fd_params p = point(cases[i]);
+        p.link_gbs = 420;
+        const struct fd_metrics m = estimate(&p);
+        assert_between(b.floor.communication_us, m.communication_us, b.ceiling.communication_us, 0);
+        assert_between(b.floor.energy_links_mj, m.energy_links_mj, b.ceiling.energy_links_mj, 0);
+        assert_true(b.ceiling.communication_us < 1.1 * b.floor.communication_us);
     }
 }
 
@@ -189,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bound__of_measured_allreduces_holds_for_all_numbers_of_devices),
+        cmocka_unit_test(bound__of_several_systems_is_as_tight_as_its_rates),
         cmocka_unit_test(bound__of_clocks_above_the_limit_is_one_point),
         cmocka_unit_test(bound__of_numbers_that_are_narrow_or_not_holds_in_every_format),
         cmocka_unit_test(bound__of_what_nothing_reads_is_the_estimate),

@@ -163,6 +163,23 @@ static void beyond__only_parts_leave_the_island(void **state)
     assert_true(bed_cost(&l, DSE_ALL_GATHER, 16, m).beyond_bytes == 0);
 }
 
+/* NCCL's trees (github.com/NVIDIA/nccl, tuning.cc): as many steps as the tree is deep, up and down, where a ring goes round twice;
+ * what both trees together send of a byte is 2, where a ring sends 2 (k - 1) / k. */
+static void trees__join_many_islands_for_few_bytes(void **state)
+{
+    (void)state;
+    struct dse_links l = bed_links(DSE_LINK_SWITCH), ring = l;
+    l.allreduce = DSE_ALLREDUCE_SWITCH;
+    ring.allreduce = DSE_ALLREDUCE_RING;
+    const double few = 1 << 14, many = 1e11, islands = 64, n = 16 * islands, out = 50e9 * 0.96, in = peak(&l);
+    const struct dse_exchange_cost c = bed_cost(&l, DSE_ALL_REDUCE, n, few);
+    assert_about(c.seconds, 2 * 15 * 0.8e-6 + 2 * 15. / 16 * few / in + 12 * 2.7e-6 + 2 * few / 16 / out, 1e-12);
+    assert_about(c.beyond_bytes, 2 * few / 16, 1e-12);
+    assert_about(bed_cost(&l, DSE_ALL_REDUCE, n, many).seconds, bed_cost(&ring, DSE_ALL_REDUCE, n, many).seconds, 1e-12);
+    assert_about(bed_cost(&l, DSE_ALL_REDUCE, 16, few).seconds, bed_cost(&ring, DSE_ALL_REDUCE, 16, few).seconds, 1e-12);
+    assert_about(bed_cost(&l, DSE_ALL_REDUCE, 32, few).seconds, bed_cost(&ring, DSE_ALL_REDUCE, 32, few).seconds, 1e-12);
+}
+
 /* Stages and replicas of groups of 8 stand 8 apart: two of them in an island of 16. */
 static void stride__spreads_a_group_over_islands(void **state)
 {
@@ -312,6 +329,7 @@ int main(void)
         cmocka_unit_test(alltoall__is_above_the_bisection),
         cmocka_unit_test(mesh__gives_a_pair_one_link),
         cmocka_unit_test(beyond__only_parts_leave_the_island),
+        cmocka_unit_test(trees__join_many_islands_for_few_bytes),
         cmocka_unit_test(stride__spreads_a_group_over_islands),
         cmocka_unit_test(every_argument__moves_seconds_one_way),
         cmocka_unit_test(bound__holds_at_every_point),
