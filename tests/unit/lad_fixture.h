@@ -157,6 +157,7 @@ static inline struct dse_links fixture_links(const struct lad_fixture *f)
         .link_reduce_us = i->link_reduce_us,
         .outer_interconnect = (const void *)catalog_find(f->catalog, DSE_KIND_INTERCONNECT, "ethernet-100g"),
         .allreduce = DSE_ALLREDUCE_BEST,
+        .collective_start_us = 2,
     };
 }
 
