@@ -17,11 +17,9 @@ static const char *const quantizings[] = {
     [FD_QUANTIZED] = "fused", [FD_BY_KERNEL] = "kernel", [FD_BY_OPERATORS] = "operators", NULL};
 static const char *const expert_tilings[] = {
     [FD_SEARCHED] = "searched", [FD_DEFAULT] = "default", [FD_SCALED] = "block-scaled", [FD_MAKERS] = "makers", NULL};
-static const char *const asked_collectives[] = {[FD_ALL_REDUCE] = "all-reduce",
-                                                [FD_ALL_GATHER] = "all-gather",
-                                                [FD_REDUCE_SCATTER] = "reduce-scatter",
-                                                [FD_ALL_TO_ALL] = "all-to-all",
-                                                NULL};
+static const char *const asked_collectives[] = {
+    [FD_ALL_REDUCE] = "all-reduce", [FD_ALL_GATHER] = "all-gather",         [FD_REDUCE_SCATTER] = "reduce-scatter",
+    [FD_ALL_TO_ALL] = "all-to-all", [FD_POINT_TO_POINT] = "point-to-point", NULL};
 static const char *const expert_leftovers[] = {[FD_SPREAD] = "spread", [FD_NEIGHBOURS] = "neighbours", NULL};
 static const char *const latent_prefills[] = {[FD_EXPANDED] = "expanded", [FD_ABSORBED] = "absorbed", NULL};
 static const char *const switches[] = {[FD_OFF] = "off", [FD_ON] = "on", NULL};

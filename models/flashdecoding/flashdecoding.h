@@ -37,7 +37,7 @@ enum fd_collectives { FD_RING, FD_NCCL, FD_ONE_SHOT };
 enum fd_launches { FD_WAITED, FD_QUEUED };
 enum fd_expert_tiles { FD_SEARCHED, FD_DEFAULT, FD_SCALED, FD_MAKERS };
 enum fd_expert_ties { FD_SPREAD, FD_NEIGHBOURS };
-enum fd_collective { FD_ALL_REDUCE, FD_ALL_GATHER, FD_REDUCE_SCATTER, FD_ALL_TO_ALL };
+enum fd_collective { FD_ALL_REDUCE, FD_ALL_GATHER, FD_REDUCE_SCATTER, FD_ALL_TO_ALL, FD_POINT_TO_POINT };
 enum fd_latent_prefill { FD_EXPANDED, FD_ABSORBED };
 enum fd_numbers { FD_FLOATS, FD_INTEGERS };
 enum fd_again { FD_ONE_BLOCK, FD_SPLIT };

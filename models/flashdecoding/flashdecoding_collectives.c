@@ -117,10 +117,11 @@ double fd_collective(const struct fd_link *l, enum fd_collective what, double de
     static const enum dse_collective kinds[] = {[FD_ALL_REDUCE] = DSE_ALL_REDUCE,
                                                 [FD_ALL_GATHER] = DSE_ALL_GATHER,
                                                 [FD_REDUCE_SCATTER] = DSE_REDUCE_SCATTER,
-                                                [FD_ALL_TO_ALL] = DSE_ALL_TO_ALL};
+                                                [FD_ALL_TO_ALL] = DSE_ALL_TO_ALL,
+                                                [FD_POINT_TO_POINT] = DSE_POINT_TO_POINT};
     const struct dse_exchange x = {kinds[what], devices, 1, bytes, 1};
     struct dse_exchange_cost cost;
-    if (what == FD_ALL_REDUCE || !dse_boards_are_one_system(&l->boards, &x)) {
+    if (what == FD_ALL_REDUCE || what == FD_POINT_TO_POINT || !dse_boards_are_one_system(&l->boards, &x)) {
         fd_exchange_at(l, &x, &cost);
         return cost.seconds;
     }

@@ -178,6 +178,7 @@ static void plan_pair(struct dse_exchange_plan *plan, const struct level *v, dou
 {
     add_phase(plan, v, 2, 1, bytes, false);
     plan->phase[0].rate = v->rate * pair_share(v);
+    plan->fill_share = 0; /* one hop has no pipeline to fill */
 }
 
 /* ---- ways ---------------------------------------------------------------------------------------------------------------- */
