@@ -144,15 +144,18 @@ static void bench_layers(void)
     bench_row_close(&row);
 }
 
-static bool bench_models(void)
+/* All models, or the one called `only`. */
+static bool bench_models(const char *only)
 {
     bool ok = true;
     size_t n;
     const struct model *models = registry_models(&n);
     printf("%-16s %14s %14s %14s %14s\n", "ms a run", "mean", "slowest 1 %", "events", "closed forms");
     struct bench_row row = bench_row_open("event level of random points near the defaults, CPU time of a run; cut off after 10 s");
-    for (size_t m = 0; m < n; m++)
-        if (models[m].desc->simulate) ok = bench_model(&models[m], &row) && ok;
+    for (size_t m = 0; m < n; m++) {
+        const struct dse_model *desc = models[m].desc;
+        if (desc->simulate && (!only || strcmp(desc->name, only) == 0)) ok = bench_model(&models[m], &row) && ok;
+    }
     bench_row_close(&row);
     return ok;
 }
@@ -166,6 +169,6 @@ int main(int argc, char **argv)
     else if (argc > 1 && strcmp(argv[1], "layers") == 0)
         bench_layers();
     else
-        ok = bench_models();
+        ok = bench_models(argc > 1 ? argv[1] : NULL);
     return tear_down(NULL) != 0 || !ok;
 }

@@ -92,14 +92,15 @@ static void deal_records(struct lad_draws *d)
     }
 }
 
-void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t batch)
+void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t heads,
+                    uint32_t batch)
 {
     double cv = pt->active_cv, of_sequences = pt->p->sequence_cv;
     *d = (struct lad_draws){.sim = sim,
                             .pt = pt,
                             .mean = dse_sim_ideal(sim, DSE_IDEAL_DRAWS),
                             .layers = layers,
-                            .heads = (uint32_t)pt->heads,
+                            .heads = heads,
                             .batch = batch,
                             .sequence_sigma = sqrt(log1p(of_sequences * of_sequences))};
     d->replay = pt->locality_aware && pt->local->draws == DSE_DRAWS_REPLAY && !d->mean;

@@ -28,7 +28,8 @@ struct lad_draws {
         *first_step;       /* replayed: its head of the recording, and the step of its first sequence; the next has the next step */
     double sequence_sigma; /* of the logarithm of |J| over the sequences and steps of a head */
 };
-void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t batch);
+void lad_draws_init(struct lad_draws *d, struct dse_sim *sim, const struct lad_point *pt, uint32_t layers, uint32_t heads,
+                    uint32_t batch);
 /* The same one each time it is asked for. Those of layer `layers` fill the pipeline: mean heads, not counted. */
 struct lad_sample lad_draw(const struct lad_draws *d, uint32_t layer, uint32_t head, uint32_t sequence);
 

@@ -7,6 +7,7 @@
 #include "lad_linear.h"
 
 #include <dse/num.h>
+#include <dse/sampling.h>
 #include <dse/units.h>
 
 #include <math.h>
@@ -144,6 +145,12 @@ static void landed(struct lad_linear *l)
     show_dma(l);
 }
 
+/* Time that weights have been under way. */
+static dse_ps loaded_by_now(const struct lad_linear *l)
+{
+    return l->loaded_time + (l->loading_now ? dse_sim_now(l->run->sim) - l->loading_since : 0);
+}
+
 static void compute_next(struct lad_linear *l);
 
 /* In attention periods the HBM is theirs. */
@@ -152,7 +159,7 @@ static void load_more(struct lad_linear *l)
     while (l->active) {
         struct lad_chunk *c = &l->chunk[l->loaded % LAD_CHUNKS];
         if (c->state != LAD_FREE) return;
-        if (l->loading_chunk == l->loading.chunks) {
+        if (l->loading_chunk == l->loading.simulated) {
             if (!l->run->signals->job(l->run->machine, l->next_job, &l->loading)) return;
             l->next_job++;
             l->loading_chunk = 0;
@@ -256,6 +263,73 @@ static void compute_next(struct lad_linear *l)
     dse_sim_at(l->run->sim, dse_sim_now(l->run->sim) + time, l->vpu_actor, 0);
 }
 
+/* ---- what is left out (E51) ------------------------------------------------------------------------------------------------ */
+
+/* All chunks of a job are alike. Where positions are fetched ahead beside them, as large a share is simulated as of the heads that
+ * these are for, so that each head has its time; those of a single head are few. */
+uint32_t lad_chunks_simulated(const struct lad_linear *l, const struct lad_job *job)
+{
+    const struct lad_run *run = l->run;
+    if (job->head >= 0 || l->sample_bytes == 0) return job->chunks;
+    const double share = (double)run->heads / (double)run->pt->heads, least = 2 * LAD_CHUNKS;
+    const double chunks = job->beside ? share * job->chunks : l->sample_bytes / l->chunk_bytes;
+    return (uint32_t)fmin(job->chunks, fmax(least, ceil(chunks)));
+}
+
+static void begin_marks(struct lad_linear *l)
+{
+    l->began = dse_sim_now(l->run->sim);
+    l->done_n = 0;
+    if (l->job.simulated == l->job.chunks || l->done_room >= l->job.simulated) return;
+    l->done_room = l->job.simulated;
+    l->done_s = dse_sim_alloc(l->run->sim, l->done_room, sizeof *l->done_s);
+    l->done = dse_sim_alloc(l->run->sim, l->done_room, sizeof *l->done);
+}
+
+static void mark(struct lad_linear *l)
+{
+    if (l->job.simulated == l->job.chunks) return;
+    l->done_s[l->done_n] = dse_s_of_ps(dse_sim_now(l->run->sim) - l->began);
+    l->done[l->done_n] = l->done_n + 1;
+    l->done_n++;
+}
+
+/* Seconds a chunk, over whole refresh intervals after the first quarter of the sample. Where positions are fetched beside them this
+ * may end at any time: over all but the chunks that were in the buffer as the job began. */
+static double pace_of(struct lad_linear *l)
+{
+    const uint32_t first = l->job.beside ? LAD_CHUNKS : l->done_n / 4, n = l->done_n - first;
+    const double *s = l->done_s + first, *done = l->done + first;
+    if (s[n - 1] <= s[0]) return 0;
+    if (l->job.beside) return (s[n - 1] - s[0]) / (n - 1);
+    const double error = dse_pace_error(s, done, n, l->period_s);
+    if (isfinite(error)) l->error = fmax(l->error, error);
+    return dse_pace(s, done, n, l->period_s);
+}
+
+/* Bytes of the chunks that are left out. */
+static double bytes_left(const struct lad_linear *l)
+{
+    const struct lad_job *job = &l->job;
+    const struct lad_memory *mem = &l->run->memory;
+    double bytes = (double)(job->rows - cut(job->rows, job->simulated, job->chunks)) * (double)mem->row;
+    for (int i = 0; i < job->flows; i++)
+        bytes += (double)(job->flow[i].bytes - cut_burst(mem, &job->flow[i], job->simulated, job->chunks)) * mem->ports;
+    return bytes;
+}
+
+static void leave_out(struct lad_linear *l)
+{
+    const double rest = l->job.chunks - l->job.simulated, share = rest / l->job.simulated;
+    struct lad_op_work *work = &l->work[l->job.op];
+    if (rest == 0) return;
+    l->skipped = dse_ps_of_s(rest * pace_of(l));
+    l->sfm_until = dse_max_i64(l->sfm_until - l->skipped, dse_sim_now(l->run->sim));
+    work->vpu += (dse_ps)(share * (double)(l->computed_time - l->computed_before));
+    work->dram += (dse_ps)(share * (double)(loaded_by_now(l) - l->loaded_before));
+    work->bytes += (uint64_t)bytes_left(l);
+}
+
 /* The job is over when the special functions are that run behind it. */
 static void end_job(struct lad_linear *l)
 {
@@ -264,8 +338,8 @@ static void end_job(struct lad_linear *l)
     l->active = false;
     show_vpu(l, DSE_IDLE);
     work->vpu += l->computed_time - l->computed_before;
-    dse_ps loaded = l->loaded_time + (l->loading_now ? now - l->loading_since : 0);
-    work->dram += loaded - l->loaded_before;
+    work->dram += loaded_by_now(l) - l->loaded_before;
+    leave_out(l);
     bool waits = l->job.waits && l->sfm_until > now;
     dse_sim_at(l->run->sim, waits ? l->sfm_until : now, l->end_actor, 0);
 }
@@ -278,8 +352,9 @@ static void on_computed(struct dse_sim *sim, void *object, uint32_t arg)
     struct lad_chunk *c = &l->chunk[l->consumed % LAD_CHUNKS];
     l->computing = false;
     l->consumed++;
-    bool last = c->index + 1 == l->job.chunks;
+    bool last = c->index + 1 == l->job.simulated;
     c->state = LAD_WRITING;
+    mark(l);
     if (last) end_job(l);
     write_results(l, c);
     if (!last) compute_next(l);
@@ -299,7 +374,8 @@ void lad_job_start(struct lad_linear *l, const struct lad_job *job)
     l->job = *job;
     l->active = true;
     l->computed_before = l->computed_time;
-    l->loaded_before = l->loaded_time + (l->loading_now ? dse_sim_now(l->run->sim) - l->loading_since : 0);
+    l->loaded_before = loaded_by_now(l);
+    begin_marks(l);
     load_more(l);
     compute_next(l);
 }
@@ -328,6 +404,9 @@ void lad_linear_init(struct lad_linear *l, struct lad_run *run)
     double lanes = p->vpu_eas + p->vpu_md + p->vpu_ac, ports = p->sram_ports;
     l->run = run;
     l->chunk_bytes = p->weight_buffer_kib * DSE_KIB * p->tiles / LAD_CHUNKS;
+    l->period_s = run->pt->dram->timing.t_refi_ns / DSE_GIGA;
+    /* Three quarters of it are at least three intervals long. */
+    if (p->stream_mib > 0) l->sample_bytes = fmax(p->stream_mib * DSE_MIB, 4 * l->period_s * dse_dram_peak(run->pt->dram));
     l->slowdown = ports > 0 && ports < lanes ? lanes / ports : 1;
     for (int i = 0; i < LAD_CHUNKS + LAD_WRITERS; i++) {
         l->chunk[i].of = l;

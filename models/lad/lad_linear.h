@@ -22,10 +22,11 @@ struct lad_job {
     uint32_t layer;
     int64_t head; /* -1: all */
     double compute_s;
-    uint32_t chunks;
+    uint32_t chunks, simulated; /* simulated: the first so many of them; the rest is extrapolated (E51) */
     int flows;
     struct lad_flow flow[LAD_FLOWS];
     uint64_t kv_head, rows; /* keys and values that it appends one by one, from this head on */
+    bool beside;            /* positions are fetched ahead meanwhile */
     bool waits;             /* for the special functions */
 };
 
@@ -60,7 +61,12 @@ struct lad_linear {
     unsigned loading_now; /* chunks that are coming */
     dse_ps loading_since, loaded_time, computed_time;
     dse_ps loaded_before, computed_before; /* the job */
-    struct lad_op_work {                   /* of each operator of the step: VPUs at work; weights under way; bytes on the bus */
+    dse_ps began, skipped;                 /* skipped: what the job that ended last would have taken longer */
+    double sample_bytes, period_s;         /* E51: of a job; the DRAM's refresh interval */
+    double *done_s, *done;                 /* of the job's chunks simulated: when they were computed, since its start; how many */
+    uint32_t done_n, done_room;
+    double error;        /* standard error of the paces, the largest */
+    struct lad_op_work { /* of each operator of the step: VPUs at work; weights under way; bytes on the bus */
         dse_ps vpu, dram;
         uint64_t bytes;
     } work[DSE_OPS_MAX];
@@ -68,6 +74,8 @@ struct lad_linear {
 void lad_linear_init(struct lad_linear *l, struct lad_run *run);
 /* Jobs start in the order of lad_signals.job. The end of one is lad_signals.over. */
 void lad_job_start(struct lad_linear *l, const struct lad_job *job);
+/* E51: how many chunks of a job, from the first on, are simulated. */
+uint32_t lad_chunks_simulated(const struct lad_linear *l, const struct lad_job *job);
 /* Elementwise work behind the jobs, from now on. */
 void lad_sfm_start(struct lad_linear *l, double seconds);
 /* Does the weight buffer hold so much that the HBM may do something else? */

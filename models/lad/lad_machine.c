@@ -36,6 +36,15 @@ static bool next_job(struct lad_machine *m, uint64_t i, struct lad_job *ret)
 
 static const struct lad_signals signals = {stage_done, fifo_full, over, stocked, next_job};
 
+/* E51: of a layer, in whole groups. */
+static uint32_t heads_simulated(const struct lad_point *pt)
+{
+    const double wanted = pt->p->heads_simulated;
+    if (!pt->locality_aware || wanted == 0) return (uint32_t)pt->heads;
+    const uint64_t group = pt->heads / pt->kv_heads;
+    return (uint32_t)(group * dse_min_u64(pt->kv_heads, dse_ceil_div((uint64_t)wanted, group)));
+}
+
 static bool init_run(struct lad_run *run, struct lad_machine *m, struct dse_sim *sim, const struct lad_point *pt,
                      const struct lad_step *step, bool general, int64_t layers)
 {
@@ -44,7 +53,7 @@ static bool init_run(struct lad_run *run, struct lad_machine *m, struct dse_sim 
     run->p = pt->p;
     run->step = step;
     run->layers = (uint32_t)layers;
-    run->heads = (uint32_t)pt->heads;
+    run->heads = heads_simulated(pt);
     run->batch = (uint32_t)step->batch;
     run->tiles = (uint32_t)pt->p->tiles;
     run->rounds = (uint32_t)dse_ceil_div(run->batch, run->tiles);
@@ -52,7 +61,7 @@ static bool init_run(struct lad_run *run, struct lad_machine *m, struct dse_sim 
     run->stored = lad_stored_by(run);
     run->signals = &signals;
     run->machine = m;
-    lad_draws_init(&run->draws, sim, pt, run->layers, run->batch);
+    lad_draws_init(&run->draws, sim, pt, run->layers, run->heads, run->batch);
     lad_shared_init(&run->shared, sim, &run->draws, LAD_PLACES);
     return lad_memory_init(&run->memory, sim, pt, run->layers, run->batch, &run->stored);
 }
@@ -104,14 +113,20 @@ static double scale_of(const struct lad_machine *m)
     return m->run.pt->layers / m->run.layers;
 }
 
+/* Of the heads simulated to all, in each layer. */
+static double heads_of(const struct lad_machine *m)
+{
+    return (double)m->run.pt->heads / m->run.heads;
+}
+
 void lad_machine_see_attention(const struct lad_machine *m, struct lad_attention *ret)
 {
     struct lad_attention *a = ret;
-    const double scale = scale_of(m);
+    const double scale = scale_of(m) * heads_of(m);
     const struct lad_account *c = &m->run.account;
     double samples = fmax(1, (double)c->samples), bytes = scale, cycles_s = m->run.pt->clock_hz;
     *a = (struct lad_attention){
-        .fill_s = fill_seconds(m, scale),
+        .fill_s = fill_seconds(m, scale_of(m)),
         .stage1_bytes = bytes * (double)c->stage1_bytes,
         .stage4_bytes = bytes * (double)c->stage4_bytes,
         .centers_bytes = bytes * (double)c->bytes[LAD_CENTERS],
@@ -138,7 +153,7 @@ void lad_machine_see_op(const struct lad_machine *m, int i, struct lad_op *ret)
 {
     struct lad_op *o = ret;
     const struct lad_op_work *work = &m->linear.work[i];
-    double scale = lad_is_once(&m->run, o) ? 1 : scale_of(m);
+    double scale = lad_is_once(&m->run, o) ? 1 : scale_of(m) * (lad_is_by_head(&m->run, i) ? heads_of(m) : 1);
     if (o->kind == DSE_OP_COLLECTIVE) {
         o->time_s = seconds(m->program.op_time[i], o->layers / (lad_is_once(&m->run, o) ? 1 : m->run.layers));
         return;
@@ -164,6 +179,8 @@ static void note_layers(const struct lad_machine *m)
     dse_ps sum = 0;
     for (uint32_t i = 0; i < m->run.layers; i++) sum += m->program.layer_time[i];
     dse_sim_note(m->run.sim, "layers_simulated", "", m->run.layers);
+    if (m->run.pt->locality_aware) dse_sim_note(m->run.sim, "heads_simulated", "", m->run.heads);
+    if (m->linear.error > 0) dse_sim_note(m->run.sim, "weight_stream_error", "", m->linear.error);
     dse_sim_note(m->run.sim, "layer_time", "us", dse_s_of_ps(sum) * DSE_US_PER_S / m->run.layers);
     if (m->run.layers > 1)
         dse_sim_note(m->run.sim, "layer_time_deviation", "us", deviation(m->program.layer_time, m->run.layers) * DSE_US_PER_S);

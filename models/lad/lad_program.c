@@ -23,6 +23,19 @@ bool lad_is_once(const struct lad_run *run, const struct lad_op *o)
     return o->kind == DSE_OP_LINEAR && o->layers < layers;
 }
 
+bool lad_is_by_head(const struct lad_run *run, int op)
+{
+    return op == 0 && run->pt->locality_aware;
+}
+
+/* Are positions fetched ahead meanwhile? */
+static bool is_fetched_beside(const struct lad_run *run, const struct lad_job *job)
+{
+    const struct lad_op *o = &run->step->op[job->op];
+    const bool in_layer = run->pt->locality_aware && o->kind == DSE_OP_LINEAR && !lad_is_once(run, o);
+    return in_layer && (run->p->fetches_always != 0 || job->head >= 0);
+}
+
 static bool has_job(const struct lad_op *o)
 {
     return o->kind != DSE_OP_COLLECTIVE && (o->kind != DSE_OP_ELEMENTWISE || o->compute_s > 0);
@@ -31,8 +44,8 @@ static bool has_job(const struct lad_op *o)
 /* The share of a layer's QKV projection that a head computes: its query, and keys and values with the first head of a group. */
 static double qkv_share(const struct lad_run *run, uint32_t head, bool *ret_leader)
 {
-    double heads = run->heads, kv_heads = (double)run->memory.kv_heads;
-    *ret_leader = head % (run->heads / (uint32_t)run->memory.kv_heads) == 0;
+    double heads = (double)run->memory.heads, kv_heads = (double)run->memory.kv_heads;
+    *ret_leader = head % (run->memory.heads / run->memory.kv_heads) == 0;
     return (1 + (*ret_leader ? 2 : 0)) / (heads + 2 * kv_heads);
 }
 
@@ -154,6 +167,8 @@ static void cut_chunks(const struct lad_program *pr, struct lad_job *job)
     for (int i = 0; i < job->flows; i++)
         if (!job->flow[i].write) bytes += (double)job->flow[i].bytes * pr->run->memory.ports;
     job->chunks = (uint32_t)fmax(1, fmin(ceil(bytes / pr->linear->chunk_bytes), UINT32_MAX));
+    job->beside = is_fetched_beside(pr->run, job);
+    job->simulated = lad_chunks_simulated(pr->linear, job);
 }
 
 static void op_job(const struct lad_program *pr, int op, uint32_t layer, struct lad_job *job)
@@ -236,10 +251,8 @@ static void run_job(struct lad_program *pr)
     pr->runs = LAD_RUNS_JOB;
     pr->op = job.op;
     show(pr, o->name, job.head);
-    bool in_layer = pr->phase == LAD_LAYERS && o->kind == DSE_OP_LINEAR && pr->run->pt->locality_aware;
-    bool fetch = pr->run->p->fetches_always != 0 ? in_layer : in_layer && job.head >= 0;
     lad_job_start(pr->linear, &job);
-    if (fetch) lad_fetch_open(pr->fetcher, job.layer, job.head < 0 ? 0 : (uint32_t)job.head);
+    if (job.beside) lad_fetch_open(pr->fetcher, job.layer, job.head < 0 ? 0 : (uint32_t)job.head);
 }
 
 static void run_period(struct lad_program *pr, uint32_t layer, uint32_t head)
@@ -283,16 +296,20 @@ static void start_hidden(struct lad_program *pr)
     if (seconds > 0) lad_sfm_start(pr->linear, seconds);
 }
 
-/* What has ended took this long. */
+/* What has ended took this long, with what a job has left out (E51). */
 static void take_time(struct lad_program *pr)
 {
-    dse_ps now = dse_sim_now(pr->run->sim), time = now - pr->since;
+    const struct lad_run *run = pr->run;
+    dse_ps now = dse_sim_now(run->sim), time = now - pr->since + (pr->runs == LAD_RUNS_JOB ? pr->linear->skipped : 0);
+    bool by_head = pr->runs == LAD_RUNS_PERIOD || (pr->runs == LAD_RUNS_JOB && lad_is_by_head(run, pr->op));
     pr->since = now;
+    pr->linear->skipped = 0;
     lad_fetch_close(pr->fetcher);
     if (pr->runs == LAD_RUNS_JOB) pr->op_time[pr->op] += time;
     if (pr->runs == LAD_RUNS_DRAIN) pr->drain_time += time;
     if (pr->phase == LAD_WARMING && pr->runs == LAD_RUNS_PERIOD) pr->warm_time += time;
-    if (pr->phase == LAD_LAYERS && pr->runs != LAD_RUNS_NOTHING) pr->layer_time[pr->layer] += time;
+    if (pr->phase == LAD_LAYERS && pr->runs != LAD_RUNS_NOTHING)
+        pr->layer_time[pr->layer] += by_head ? time * (dse_ps)run->pt->heads / run->heads : time;
 }
 
 /* Steps of a layer: the operators besides, then QKV and attention of every head by turns, then the drain. False: the layer is over.
@@ -382,7 +399,6 @@ static uint32_t warm_periods(const struct lad_run *run, bool lock_step)
 static void list_ops(struct lad_program *pr)
 {
     const struct lad_run *run = pr->run;
-    const bool attention = run->pt->locality_aware;
     for (int i = 0; i < run->step->n_ops; i++) {
         const struct lad_op *o = &run->step->op[i];
         const bool once = lad_is_once(run, o);
@@ -390,7 +406,7 @@ static void list_ops(struct lad_program *pr)
             *(once ? &pr->exchanges_once[pr->n_exchanges_once++] : &pr->exchanges[pr->n_exchanges++]) = i;
         } else if (once) {
             pr->once[pr->n_once++] = i;
-        } else if (has_job(o) && !(i == 0 && attention)) {
+        } else if (has_job(o) && !lad_is_by_head(run, i)) {
             pr->others[pr->n_others++] = i;
         }
     }

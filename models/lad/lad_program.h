@@ -31,6 +31,8 @@ struct lad_program {
 };
 /* Is the operator one of the step, not of every layer? */
 bool lad_is_once(const struct lad_run *run, const struct lad_op *o);
+/* Is it the QKV projection that is done head by head? */
+bool lad_is_by_head(const struct lad_run *run, int op);
 /* What linear layers keep in DRAM. Needs nothing of the run but point, step and batch. */
 struct lad_stored lad_stored_by(const struct lad_run *run);
 void lad_program_init(struct lad_program *pr, struct lad_run *run, struct lad_lanes *slots, struct lad_linear *linear,

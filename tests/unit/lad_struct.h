@@ -74,6 +74,8 @@ struct lad_params {
     _Alignas(8) double dma_window_kib;
     _Alignas(8) int64_t active_fifo;
     _Alignas(8) int64_t update_fifo;
+    _Alignas(8) int64_t heads_simulated;
+    _Alignas(8) double stream_mib;
     _Alignas(8) int64_t sram_ports;
 };
 
@@ -183,6 +185,8 @@ static inline const struct model *lad_model(void)
     lad_struct_field(&m->params, "dma_window_kib", offsetof(struct lad_params, dma_window_kib));
     lad_struct_field(&m->params, "active_fifo", offsetof(struct lad_params, active_fifo));
     lad_struct_field(&m->params, "update_fifo", offsetof(struct lad_params, update_fifo));
+    lad_struct_field(&m->params, "heads_simulated", offsetof(struct lad_params, heads_simulated));
+    lad_struct_field(&m->params, "stream_mib", offsetof(struct lad_params, stream_mib));
     lad_struct_field(&m->params, "sram_ports", offsetof(struct lad_params, sram_ports));
     lad_struct_field(&m->metrics, "batch_used", offsetof(struct lad_metrics, batch_used));
     lad_struct_field(&m->metrics, "idle_slots", offsetof(struct lad_metrics, idle_slots));

@@ -294,7 +294,7 @@ static void deal(struct dse_sim *sim, const struct lad_params *p, const struct l
                  struct lad_draws *ret)
 {
     dse_sim_seed(sim, (uint64_t)p->events.seed);
-    lad_draws_init(ret, sim, pt, layers, batch);
+    lad_draws_init(ret, sim, pt, layers, (uint32_t)pt->heads, batch);
 }
 
 /* With batch * heads a multiple of what was recorded, every step is replayed as often as any other: as it was recorded, |J|, |U|,
@@ -413,6 +413,26 @@ static void layers__that_are_not_simulated_are_like_the_others(void **state)
     assert_true(fabs(all.common.dram_mib / one.common.dram_mib - 1) < 1e-4);
 }
 
+/* E51: where heads are alike, samples of heads and of weights give what all give; positions are fetched ahead in the same time. */
+static void samples__stand_for_all_heads_and_weights(void **state)
+{
+    (void)state;
+    struct lad_params p = plain();
+    for (p.prefetch = LAD_PREFETCH_OFF; p.prefetch <= LAD_PREFETCH_IDEAL; p.prefetch++) {
+        p.heads_simulated = 0;
+        p.stream_mib = 0;
+        const struct lad_metrics all = simulate(&p, ALL);
+        p.heads_simulated = 8;
+        p.stream_mib = 4;
+        const struct lad_metrics some = simulate(&p, ALL);
+        assert_true(fabs(some.common.latency_us / all.common.latency_us - 1) < 2e-3);
+        assert_true(fabs(some.common.attention_us / all.common.attention_us - 1) < 5e-3);
+        assert_true(fabs(some.linear_us / all.linear_us - 1) < 1e-3);
+        assert_true(fabs(some.common.dram_mib / all.common.dram_mib - 1) < 1e-3);
+        assert_true(fabs(some.common.energy_mj / all.common.energy_mj - 1) < 1e-3);
+    }
+}
+
 /* ---- every way to decode ------------------------------------------------------------------------------------------------- */
 
 static void ways__all_run(void **state)
@@ -466,6 +486,7 @@ int main(void)
         cmocka_unit_test(replay__is_the_same_from_the_same_seed_only),
         cmocka_unit_test(replay__is_a_profile_of_the_means_in_closed_form),
         cmocka_unit_test(layers__that_are_not_simulated_are_like_the_others),
+        cmocka_unit_test(samples__stand_for_all_heads_and_weights),
         cmocka_unit_test(ways__all_run),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

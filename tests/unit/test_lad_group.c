@@ -215,7 +215,7 @@ static void sets__are_of_one_group_of_one_layer(void **state)
     struct lad_draws draws;
     struct lad_shared s;
     struct dse_sim *sim = sim_new(NULL);
-    lad_draws_init(&draws, sim, &pt, 3, 2);
+    lad_draws_init(&draws, sim, &pt, 3, (uint32_t)pt.heads, 2);
     lad_shared_init(&s, sim, &draws, 8);
     static const uint32_t layers[] = {3, 0, 1, 2};
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
