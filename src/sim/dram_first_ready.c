@@ -188,7 +188,7 @@ static void refresh_step(struct first_ready *f, int64_t t)
 
 /* ---- choosing ------------------------------------------------------------------------------------------------------------ */
 
-static void set_direction(struct first_ready *f)
+static inline void set_direction(struct first_ready *f)
 {
     const struct dram_spec *s = f->bus.spec;
     bool was = f->writing;
@@ -236,13 +236,10 @@ static int pick_hit(const struct first_ready *f, int dir, int64_t t)
     uint64_t order = UINT64_MAX;
     for (const struct channel *c = f->channel, *end = c + f->bus.spec->channels; c < end; c++) {
         if (c->ok[dir] > t) continue;
-        for (int k = 0; k < c->n_hits[dir]; k++) {
-            const struct bank *b = &f->bank[c->hits[dir][k]];
-            if (b->ok[dir] > t || f->group[b->group].ok[dir] > t) continue;
-            if (b->hit_order[dir] < order) {
-                order = b->hit_order[dir];
-                best = c->hits[dir][k];
-            }
+        for (const struct hit *h = c->hits[dir], *last = h + c->n_hits[dir]; h < last && h->order < order; h++) {
+            if (h->ok > t || f->group[h->group].ok[dir] > t) continue;
+            order = h->order;
+            best = h->bank;
             break;
         }
     }
@@ -254,10 +251,12 @@ static int64_t next_column(const struct first_ready *f)
 {
     int64_t soon = DRAM_NEVER;
     if (f->opening) soon = f->opener_next;
-    for (uint64_t m = f->refreshes_due ? 0 : f->hit[f->writing]; m; m &= m - 1) {
-        int64_t ready = column_ready(f, &f->bank[__builtin_ctzll(m)], f->writing);
-        if (ready < soon) soon = ready;
-    }
+    const int dir = f->writing;
+    for (const struct channel *c = f->channel, *end = c + (f->refreshes_due ? 0 : f->bus.spec->channels); c < end; c++)
+        for (const struct hit *h = c->hits[dir], *last = h + c->n_hits[dir]; h < last; h++) {
+            const int64_t ready = later(h->ok, later(f->group[h->group].ok[dir], c->ok[dir]));
+            if (ready < soon) soon = ready;
+        }
     return f->bus.spec->one_command_bus ? later(soon, f->bus_ok) : soon;
 }
 
@@ -405,13 +404,19 @@ static void init(struct dram_bus *bus)
         for (int dir = READ; dir <= WRITE; dir++) b->head[dir] = b->tail[dir] = b->hit[dir] = b->miss[dir] = NONE;
         f->channel[b->channel].banks |= (uint64_t)1 << i;
     }
-    for (int c = 0; c < s->channels; c++)
+    for (int c = 0; c < s->channels; c++) {
         for (int k = 0; k < 4; k++) f->channel[c].act[k] = INT32_MIN;
+        for (int dir = READ; dir <= WRITE; dir++)
+            f->channel[c].hits[dir] = dram_bus_alloc(bus, (size_t)s->banks, sizeof *f->channel[c].hits[dir]);
+    }
 }
 
 static void release(struct dram_bus *bus)
 {
-    free(((struct first_ready *)bus)->entry);
+    struct first_ready *f = (struct first_ready *)bus;
+    for (int c = 0; c < bus->spec->channels; c++)
+        for (int dir = READ; dir <= WRITE; dir++) free(f->channel[c].hits[dir]);
+    free(f->entry);
 }
 
 const struct dram_controller dram_first_ready = {.size = sizeof(struct first_ready),

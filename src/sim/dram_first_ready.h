@@ -40,10 +40,17 @@ struct bank {
     uint32_t row;              /* when open */
     uint16_t head[2], tail[2]; /* entries */
     uint16_t hit[2], miss[2];  /* first entry for the open row, first for another one; NONE */
-    uint64_t hit_order[2];     /* of the first entry for the open row */
     uint8_t channel, group;    /* group counts over all channels */
     uint64_t activates;
     struct opener opener;
+};
+
+/* A bank that has a hit, with what is asked of it in every clock: from when on the bank allows it (which stays while the row is
+ * open), and the order of its first entry for that row. */
+struct hit {
+    int64_t ok;
+    uint64_t order;
+    uint8_t bank, group;
 };
 
 /* Constraints among banks of a group, and of a channel. */
@@ -57,8 +64,8 @@ struct channel {
     int act_at;
     int open; /* banks */
     int64_t open_since;
-    uint64_t banks;                  /* mask */
-    uint8_t hits[2][DRAM_BANKS_MAX]; /* banks that have a hit, the oldest first */
+    uint64_t banks;      /* mask */
+    struct hit *hits[2]; /* the oldest first; room for all banks of the channel */
     int n_hits[2];
 };
 
@@ -67,7 +74,7 @@ struct first_ready {
     struct bank bank[DRAM_BANKS_MAX];
     struct group group[DRAM_BANKS_MAX];
     struct channel channel[DRAM_CHANNELS_MAX];
-    uint64_t has[2], hit[2], miss[2], open, opening; /* masks of banks; opening: the opener still waits */
+    uint64_t has[2], miss[2], open, opening; /* masks of banks; opening: the opener still waits */
     int64_t bus_ok;                                  /* row-command bus; all commands on one_command_bus */
     int64_t row_next;                                /* no row command is ready before */
     int64_t opener_next;                             /* no opener is ready before */

@@ -14,10 +14,9 @@ static void drop_hit(struct first_ready *f, int i, int dir)
 {
     struct channel *c = &f->channel[f->bank[i].channel];
     int at = 0;
-    while (c->hits[dir][at] != i) at++;
+    while (c->hits[dir][at].bank != i) at++;
     c->n_hits[dir]--;
     for (; at < c->n_hits[dir]; at++) c->hits[dir][at] = c->hits[dir][at + 1];
-    f->hit[dir] &= ~((uint64_t)1 << i);
     f->bank[i].hit[dir] = NONE;
 }
 
@@ -27,11 +26,9 @@ static void add_hit(struct first_ready *f, int i, int dir, uint16_t e)
     struct channel *c = &f->channel[b->channel];
     const uint64_t order = f->entry[e].order;
     int at = c->n_hits[dir]++;
-    for (; at > 0 && f->bank[c->hits[dir][at - 1]].hit_order[dir] > order; at--) c->hits[dir][at] = c->hits[dir][at - 1];
-    c->hits[dir][at] = (uint8_t)i;
-    f->hit[dir] |= (uint64_t)1 << i;
+    for (; at > 0 && c->hits[dir][at - 1].order > order; at--) c->hits[dir][at] = c->hits[dir][at - 1];
+    c->hits[dir][at] = (struct hit){b->ok[dir], order, (uint8_t)i, b->group};
     b->hit[dir] = e;
-    b->hit_order[dir] = order;
 }
 
 void first_ready_look_over(struct first_ready *f, int i, int dir)
