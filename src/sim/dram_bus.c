@@ -92,11 +92,6 @@ void dram_bus_close(struct dram_bus *b, int64_t t)
     b->controller->find_busiest(b, &b->tally);
 }
 
-int64_t dram_bus_next(const struct dram_bus *b)
-{
-    return b->next < b->retry ? b->next : b->retry;
-}
-
 bool dram_bus_is_idle(const struct dram_bus *b)
 {
     return b->inbox_n == 0 && b->controller->is_idle(b);

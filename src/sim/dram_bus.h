@@ -109,7 +109,10 @@ void dram_bus_drive(struct dram_bus *b, int64_t until, enum dram_stop stop);
 /* End the run at clock t and complete the tally. */
 void dram_bus_close(struct dram_bus *b, int64_t t);
 /* The clock of the next thing to happen, whatever kind; DRAM_NEVER: nothing will. */
-int64_t dram_bus_next(const struct dram_bus *b);
+static inline int64_t dram_bus_next(const struct dram_bus *b)
+{
+    return b->next < b->retry ? b->next : b->retry;
+}
 /* Is everything that was put so far taken in, and its end known? */
 bool dram_bus_is_idle(const struct dram_bus *b);
 

@@ -4,7 +4,8 @@
  * meanwhile is in the inboxes with its clock of arrival. A quantum is no longer than the shortest time from a column command to
  * the end of its data, so that whatever these commands make done is done after the quantum: transfers go on, and actors are
  * called, at exactly those clocks. So an actor that starts a transfer sees the buses as they are at its time, and events of
- * others cost nothing here. (What never reaches the DRAM because a queued write answers or swallows it may be a quantum late.)
+ * others cost nothing here. Quanta in which no bus has anything to do, and nothing becomes done, are passed over at once; one that
+ * a transfer starts in ends where it would have ended. (What never reaches the DRAM because a queued write answers or swallows it may be a quantum late.)
  */
 #include "sim/dram_port.h"
 
@@ -72,6 +73,7 @@ static void feed(struct dse_dram_port *p, uint32_t slot, int64_t c)
     const struct dram_map *m = &p->map;
     const uint64_t lead = (uint64_t)m->lead;
     while (x->in_flight < x->window && next_segment(p, x)) {
+        p->fed = true;
         uint64_t n = lead - x->at % lead;
         if (n > x->end - x->at) n = x->end - x->at;
         if (n > DRAM_RUN_MAX) n = DRAM_RUN_MAX;
@@ -150,6 +152,7 @@ static void collect(struct dse_dram_port *p, struct dram_bus *b)
             r->size = size;
         }
         r->list[r->n++] = (struct port_done){d->owner, d->bursts};
+        p->pending++;
     }
     b->done_n = 0;
 }
@@ -165,6 +168,7 @@ static void release(struct dse_dram_port *p, int64_t c)
         feed(p, slot, c);
         if (x->exhausted && x->unknown == 0 && !x->ending) end_transfer(p, slot, c);
     }
+    p->pending -= r->n;
     r->n = 0;
 }
 
@@ -175,23 +179,37 @@ static int64_t quantum(const struct dse_dram_port *p)
     return p->writing ? p->write_quantum : p->read_quantum;
 }
 
-static void schedule(struct dse_dram_port *p, int64_t until)
+/* The present quantum ends at `end`. Those behind it are passed over that end at `next`, the next clock in which a bus has
+ * something to do, or before. */
+static void schedule(struct dse_dram_port *p, int64_t end, int64_t next)
 {
-    p->until = until;
+    p->first = end;
+    p->step = quantum(p);
+    p->until = next < end || next == DRAM_NEVER ? end : end + ((next - end) / p->step + 1) * p->step;
     p->generation++;
-    dse_sim_at(p->sim, ps_of(p, until), p->actor, p->generation);
+    dse_sim_at(p->sim, ps_of(p, p->until), p->actor, p->generation);
+}
+
+/* The end of the quantum that clock `now` is in. */
+static int64_t quantum_end(const struct dse_dram_port *p, int64_t now)
+{
+    return now < p->first ? p->first : p->first + ((now - p->first) / p->step + 1) * p->step;
 }
 
 /* The end of a quantum: drive the buses through it, and see what that makes done in the next. */
 static void wake(struct dse_sim *sim, void *object, uint32_t generation)
 {
     struct dse_dram_port *p = object;
-    if (generation != p->generation) return;                                /* it was ended earlier */
+    if (generation != p->generation) return; /* it was ended earlier */
+    int64_t next = DRAM_NEVER;
+    p->fed = false;
     for (int64_t i = 0; i < p->spec.buses && !sim_told_to_stop(sim); i++) { /* refreshes of seconds, where nothing was moved */
         struct dram_bus *b = p->bus[i];
-        if (dram_bus_next(b) >= p->until) continue;
-        dram_bus_drive(b, p->until - 1, DRAM_AT_CLOCK);
-        if (b->done_n) collect(p, b);
+        if (dram_bus_next(b) < p->until) {
+            dram_bus_drive(b, p->until - 1, DRAM_AT_CLOCK);
+            if (b->done_n) collect(p, b);
+        }
+        if (dram_bus_next(b) < next) next = dram_bus_next(b);
     }
     const int64_t from = p->until, to = from + p->write_quantum;
     for (int64_t c = from; c < to; c++) release(p, c);
@@ -200,7 +218,7 @@ static void wake(struct dse_sim *sim, void *object, uint32_t generation)
     for (; end < from + quantum(p); end++) release(p, end);
     sim_worked(sim, (uint64_t)(p->spec.buses + (end - from)));
     p->running = p->live > 0;
-    if (p->running) schedule(p, end);
+    if (p->running) schedule(p, end, p->fed || p->pending ? end - 1 : next);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------- */
@@ -333,8 +351,8 @@ void dse_dram_start(struct dse_dram_port *p, const struct dse_transfer *t)
     feed(p, slot, now);
     x = &p->transfer[slot];
     if (x->exhausted && x->unknown == 0) end_transfer(p, slot, now);
-    const int64_t until = now + quantum(p);
-    if (!p->running || until < p->until) schedule(p, until);
+    const int64_t until = now + quantum(p), planned = p->running ? quantum_end(p, now) : until;
+    if (!p->running || planned < p->until || until < p->until) schedule(p, planned < until ? planned : until, now);
     p->running = true;
 }
 

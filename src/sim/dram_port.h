@@ -54,6 +54,11 @@ struct dse_dram_port {
     bool running;        /* a quantum is on */
     int64_t until;       /* clock at which it ends */
     uint32_t generation; /* of its event */
+    int64_t first,
+        step;         /* `until` is the end of the last of several quanta of `step` clocks in which nothing happens: the end of the
+                          * first of them */
+    bool fed;         /* something was put since the buses were driven */
+    uint64_t pending; /* what the buckets hold */
     int64_t read_quantum, write_quantum;
     uint64_t default_window;
 
