@@ -133,6 +133,11 @@ static struct port_release *bucket_of(struct dse_dram_port *p, int64_t clock)
     return &p->bucket[clock & (p->buckets - 1)];
 }
 
+static uint64_t *filled_at(const struct dse_dram_port *p, int64_t clock)
+{
+    return &p->filled[(clock & (p->buckets - 1)) / 64];
+}
+
 /* Put what the bus has reported as done into the bucket of its clock. */
 static void collect(struct dse_dram_port *p, struct dram_bus *b)
 {
@@ -152,6 +157,7 @@ static void collect(struct dse_dram_port *p, struct dram_bus *b)
             r->size = size;
         }
         r->list[r->n++] = (struct port_done){d->owner, d->bursts};
+        *filled_at(p, clock) |= UINT64_C(1) << (clock & 63);
         p->pending++;
     }
     b->done_n = 0;
@@ -170,6 +176,21 @@ static void release(struct dse_dram_port *p, int64_t c)
     }
     p->pending -= r->n;
     r->n = 0;
+    *filled_at(p, c) &= ~(UINT64_C(1) << (c & 63));
+}
+
+/* The first clock from c on whose bucket is not empty; `end` where it is not before that. */
+static int64_t next_filled(const struct dse_dram_port *p, int64_t c, int64_t end)
+{
+    while (c < end) {
+        const uint64_t word = *filled_at(p, c) >> (c & 63);
+        if (word) {
+            c += __builtin_ctzll(word);
+            return c < end ? c : end;
+        }
+        c = (c | 63) + 1;
+    }
+    return end;
 }
 
 /* ---- quanta -------------------------------------------------------------------------------------------------------------- */
@@ -212,10 +233,13 @@ static void wake(struct dse_sim *sim, void *object, uint32_t generation)
         if (dram_bus_next(b) < next) next = dram_bus_next(b);
     }
     const int64_t from = p->until, to = from + p->write_quantum;
-    for (int64_t c = from; c < to; c++) release(p, c);
+    for (int64_t c = from; (c = next_filled(p, c, to)) < to; c++) release(p, c);
     /* As long as nothing is written more is known: reads that come back later. */
     int64_t end = to;
-    for (; end < from + quantum(p); end++) release(p, end);
+    while (end < from + quantum(p)) {
+        end = next_filled(p, end, from + quantum(p));
+        if (end < from + quantum(p)) release(p, end++);
+    }
     sim_worked(sim, (uint64_t)(p->spec.buses + (end - from)));
     p->running = p->live > 0;
     if (p->running) schedule(p, end, p->fed || p->pending ? end - 1 : next);
@@ -233,6 +257,7 @@ static void set_up_buses(struct dse_dram_port *p)
     p->buckets = 64;
     while (p->buckets < 4 * (p->read_quantum + s->cwl + s->burst)) p->buckets *= 2;
     p->bucket = dse_sim_alloc(p->sim, (size_t)p->buckets, sizeof *p->bucket);
+    p->filled = dse_sim_alloc(p->sim, (size_t)p->buckets / 64, sizeof *p->filled);
     p->bus = dse_sim_alloc(p->sim, (size_t)s->buses, sizeof(struct dram_bus *));
     p->default_window = 2 * (uint64_t)s->reads * (uint64_t)s->buses; /* waiting there, and on its way */
     for (int64_t i = 0; i < s->buses; i++) {

@@ -65,7 +65,8 @@ struct dse_dram_port {
     struct port_transfer *transfer;
     uint32_t transfers, free_transfer, live, writing; /* live: not ended; writing: those with writes among them */
     struct port_release *bucket;                      /* a ring of clocks from `until` on */
-    int64_t buckets;
+    uint64_t *filled;                                 /* a bit for each bucket that is not empty */
+    int64_t buckets;                                  /* a power of two, 64 at least */
 
     struct port_label label[PORT_LABELS_MAX];
     int labels;
