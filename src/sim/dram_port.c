@@ -4,8 +4,10 @@
  * meanwhile is in the inboxes with its clock of arrival. A quantum is no longer than the shortest time from a column command to
  * the end of its data, so that whatever these commands make done is done after the quantum: transfers go on, and actors are
  * called, at exactly those clocks. So an actor that starts a transfer sees the buses as they are at its time, and events of
- * others cost nothing here. Quanta in which no bus has anything to do, and nothing becomes done, are passed over at once; one that
- * a transfer starts in ends where it would have ended. (What never reaches the DRAM because a queued write answers or swallows it may be a quantum late.)
+ * others cost nothing here. (What never reaches the DRAM because a queued write answers or swallows it may be a quantum late.)
+ *
+ * Quanta in which no bus has anything to do, and nothing becomes done, are passed over at once. One that a transfer starts in
+ * ends where it would have ended.
  */
 #include "sim/dram_port.h"
 
