@@ -131,9 +131,10 @@ struct dse_input {
 
 /* A column to be filled in, with n numbers or n texts: a parameter or metric; or as texts "status" ("ok"; "infeasible": no such
  * machine can be built or run; "invalid": an input is out of its range), "reason" (NULL where the status is "ok"), "quality"
- * (what the output rests on), "beyond" (what lies beyond the data that it rests on), "why_unknown" (why the quality is not known)
- * and "why_null" (why metrics have no value). Numbers are NaN, and texts NULL, where there is no value. Texts are valid until the
- * next evaluation, and until the points are freed. */
+ * (what the output rests on), "beyond" (what lies beyond the data that it rests on), "why_unknown" (why the quality is not known),
+ * "why_null" (why metrics have no value) and "fidelity" (that of the row: "measured-kernel" where a run at event level takes whole
+ * times of kernels, and so repeats the closed form). Numbers are NaN, and texts NULL, where there is no value. Texts are valid
+ * until the next evaluation, and until the points are freed. */
 struct dse_output {
     const char *name;
     double *numbers;

@@ -84,6 +84,9 @@ void dse_sim_fail(struct dse_sim *sim, const char *reason);
 /* The same, but the point cannot be run at event level, though the closed form knows it: a reason for its row, not a failure of
  * the model. */
 void dse_sim_refuse(struct dse_sim *sim, const char *reason);
+/* Say that the run repeats the closed form: its kernels take whole times, which were measured or fitted to measurements as a whole.
+ * The fidelity of its row is "measured-kernel", and nothing counts it as agreement of the two fidelities. */
+void dse_sim_measured(struct dse_sim *sim);
 /* Why the run failed; NULL: it has not. Valid as long as the run. */
 const char *dse_sim_error(const struct dse_sim *sim);
 

@@ -410,6 +410,7 @@ bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct 
     struct fd_point closed, carried;
     fd_point_init(&closed, p);
     dse_sim_seed(sim, (uint64_t)p->events.seed);
+    if (p->kernel_losses != FD_APART) dse_sim_measured(sim);
     if (closed.step.n_parts > 0) return simulate_parts(sim, &closed, metrics, breakdown);
     struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
     carried.machine = closed.machine;

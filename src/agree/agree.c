@@ -74,7 +74,7 @@ static void find_point(struct drawing *d, const struct task *t, struct runner *r
         ret->tried++;
         if (!(t->sources.n ? draw_of_a_sweep(d, &t->sources, t->defaults, &p) : draw_near(d, t->defaults, &p))) continue;
         enum run_end end = carry_out(r, &p, ret);
-        if (end != RUN_STOPPED && end != RUN_REFUSED) {
+        if (end != RUN_STOPPED && end != RUN_REFUSED && !ret->is_measured) {
             ret->settings = t->sources.n ? space_settings(p.space, 0) : settings_that_matter(d, t->defaults, r, &p);
             keep_assignments(d, ret);
             ret->command =

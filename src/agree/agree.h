@@ -33,7 +33,9 @@ struct agree_point {
     double left[AGREE_METRICS];                /* with all causes taken away */
     char **assignments;                        /* "NAME=VALUE" that make the point, the caller's first */
     size_t n_assignments;
-    uint64_t tried; /* points that were drawn for it */
+    uint64_t tried;   /* points that were drawn for it */
+    bool is_measured; /* its run takes whole times of kernels and repeats the closed form: it says nothing of agreement, has no
+                         differences, and no settings */
 };
 
 struct agree_options {

@@ -66,15 +66,16 @@ enum run_end carry_out(struct runner *r, const struct design_point *p, struct ag
     for (int i = 0; i <= AGREE_CAUSES && end == RUN_DONE; i++) {
         runner_set_ideal(r, (1U << i) - 1);
         end = runner_run(r, m->desc, p->params, events, NULL);
-        if (end != RUN_DONE) break;
+        ret->is_measured = runner_is_measured(r);
+        if (end != RUN_DONE || ret->is_measured) break;
         estimate_ideal(p, i, ideal);
         set_causes(m, events, closed, ideal, i, &seen);
     }
-    if (end == RUN_DONE) {
+    if (end == RUN_DONE && !ret->is_measured) {
         memcpy(ret->metric, seen.metric, sizeof seen.metric);
         memcpy(ret->cause, seen.cause, sizeof seen.cause);
         memcpy(ret->left, seen.left, sizeof seen.left);
-    } else if (end != RUN_STOPPED && end != RUN_REFUSED) {
+    } else if (end != RUN_DONE && end != RUN_STOPPED && end != RUN_REFUSED) {
         ret->failure = xstrdup(runner_error(r));
     }
     free(events);

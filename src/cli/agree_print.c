@@ -131,14 +131,19 @@ static void print_head(const struct agree_shown *s)
 {
     const struct agreement *a = s->agreement;
     uint64_t tried = 0;
-    size_t found = 0;
+    size_t found = 0, measured = 0;
     for (size_t i = 0; i < a->n; i++) {
         tried += a->points[i].tried;
         found += a->points[i].settings != NULL;
+        measured += a->points[i].is_measured;
     }
     char points[TEXT_NUMBER_MAX], draws[TEXT_NUMBER_MAX];
     terminal_say(stdout, "%s: event level over closed form, at %s points %s (%s drawn)", a->model->desc->name,
                  text_count(points, found), s->from, text_count(draws, tried));
+    if (measured)
+        terminal_say(stdout,
+                     "%s more take their kernels whole from measurements (`measured-kernel`): they say nothing of agreement",
+                     text_count(points, measured));
     putchar('\n');
 }
 

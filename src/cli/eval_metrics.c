@@ -135,6 +135,15 @@ static void put_techniques(struct output *o, const struct eval_answer *a, bool *
     }
 }
 
+static void put_fidelity(struct output *o, const struct eval_answer *a)
+{
+    const char *fidelity = eval_fidelity(a);
+    if (fidelity != fidelity_names[a->fidelity])
+        put_note(o, a, "fidelity", fidelity, "kernels take whole times of measurements: the run repeats the closed form");
+    else if (!a->closed)
+        put_note(o, a, "fidelity", fidelity, "from equations, or from a simulation event by event");
+}
+
 /* Print the fidelity, the LLM and its step, the machine, its memory, what it loses, and what was given beside these. */
 static void put_assumed(struct output *o, const struct eval_answer *a)
 {
@@ -142,7 +151,7 @@ static void put_assumed(struct output *o, const struct eval_answer *a)
     const struct design_point *p = &a->point;
     const struct schema *params = &p->model->params;
     bool *done = xcalloc(params->n + 1, sizeof *done);
-    if (!a->closed) put_note(o, a, "fidelity", fidelity_names[a->fidelity], "from equations, or from a simulation event by event");
+    put_fidelity(o, a);
     if (p->sweep.averages) put_requests(o, a);
     put_first(o, a, GROUP_WORKLOAD, ALL, done);
     put_first(o, a, GROUP_MACHINE, ALL, done);

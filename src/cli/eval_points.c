@@ -91,10 +91,11 @@ static void add_output(struct run *r, const char *name, const struct dse_column 
         if (c == r->file.columns[i].parameter) r->told_by[n - 1] = r->file.columns[i].at;
 }
 
-/* The columns of a row of `dse eval`, but for "fidelity", which is the same in all. */
+/* The columns of a row of `dse eval`. */
 static void make_outputs(struct run *r)
 {
-    static const char *const before[] = {"status", "reason"}, *const behind[] = {"quality", "beyond", "why_unknown", "why_null"};
+    static const char *const before[] = {"status", "reason"}, *const behind[] = {"fidelity", "quality", "beyond", "why_unknown",
+                                                                                 "why_null"};
     const struct dse_column *c;
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) add_output(r, before[i], NULL);
     for (int role = DSE_PARAMETER; role <= DSE_METRIC; role++)
@@ -117,11 +118,9 @@ static void put_cell(const struct run *r, struct output *o, size_t i, size_t k, 
 
 static struct output *begin_rows(const struct run *r, enum output_format format)
 {
-    enum { NOTES = 4 }; /* behind the fidelity */
     const char **names = xcalloc(r->n_outputs + 1, sizeof *names);
-    for (size_t i = 0; i < r->n_outputs; i++) names[i + (i + NOTES >= r->n_outputs)] = r->outputs[i].name;
-    names[r->n_outputs - NOTES] = "fidelity";
-    struct output *o = output_new(stdout, format, names, r->n_outputs + 1);
+    for (size_t i = 0; i < r->n_outputs; i++) names[i] = r->outputs[i].name;
+    struct output *o = output_new(stdout, format, names, r->n_outputs);
     free(names);
     return o;
 }
@@ -130,7 +129,6 @@ static void put_row(const struct run *r, struct output *o, size_t row, size_t k)
 {
     const bool invalid = strcmp(r->outputs[0].texts[k], "invalid") == 0;
     for (size_t i = 0; i < r->n_outputs; i++) {
-        if (strcmp(r->outputs[i].name, "quality") == 0) output_text(o, r->fidelity);
         put_cell(r, o, i, k, invalid, (const char *const *)r->file.table.rows[r->file.rows[row]].cells);
     }
 }

@@ -71,6 +71,12 @@ static void put_row_standing(struct output *o, const struct eval_answer *a)
     free(nulls);
 }
 
+const char *eval_fidelity(const struct eval_answer *a)
+{
+    const struct runner *r = a->events.runner;
+    return fidelity_of_row(a->fidelity, r ? runner_is_measured(r) : a->point.is_measured);
+}
+
 void eval_print_row(const struct eval_answer *a, enum output_format format)
 {
     const struct design_point *p = &a->point;
@@ -104,7 +110,7 @@ void eval_print_row(const struct eval_answer *a, enum output_format format)
         else
             put_value(o, &metrics->fields[i], p->metrics);
     }
-    output_text(o, fidelity_names[a->fidelity]);
+    output_text(o, eval_fidelity(a));
     if (p->sweep.averages) output_text(o, p->sweep.requests_text);
     put_row_standing(o, a);
     output_end(o);

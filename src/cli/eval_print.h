@@ -15,6 +15,8 @@ struct eval_answer {
     struct dse_breakdown breakdown;
 };
 
+/* What the answer says of its fidelity (fidelity_of_row). */
+const char *eval_fidelity(const struct eval_answer *a);
 /* For people (eval_metrics.c): what was assumed, then the metrics in groups, the first of each or all. */
 void eval_print_metrics(const struct eval_answer *a, bool all);
 /* Why a mean over requests is NULL; NULL of one point, of which the model says it. */

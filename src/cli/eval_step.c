@@ -165,7 +165,7 @@ void eval_print_step(const struct eval_answer *a)
     add_text(&t, "commit", DSE_COMMIT);
     add_text(&t, "model", m->desc->name);
     add_integer(&t, "model_version", m->desc->version);
-    add_text(&t, "fidelity", fidelity_names[a->fidelity]);
+    add_text(&t, "fidelity", eval_fidelity(a));
     text_add(&t, ",\n \"per\": \"step\"");
     add_fields(&t, "parameters", &m->params, a->point.params);
     add_fields(&t, "metrics", &m->metrics, a->point.metrics);

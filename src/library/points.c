@@ -139,13 +139,14 @@ enum source {
     FROM_QUALITY,
     FROM_BEYOND,
     FROM_UNKNOWN,
-    FROM_NULLS
+    FROM_NULLS,
+    FROM_FIDELITY
 };
 
 /* The names of those that are no fields, from FROM_STATUS on. */
-static const char *const said[] = {"status", "reason", "quality", "beyond", "why_unknown", "why_null"};
+static const char *const said[] = {"status", "reason", "quality", "beyond", "why_unknown", "why_null", "fidelity"};
 enum { SAID = sizeof said / sizeof *said };
-_Static_assert(FROM_STATUS + SAID == FROM_NULLS + 1, "all that is said has a name");
+_Static_assert(FROM_STATUS + SAID == FROM_FIDELITY + 1, "all that is said has a name");
 
 struct filled {
     enum source source;
@@ -328,6 +329,8 @@ static void fill(const struct evaluation *e, struct batch *b, size_t k, const ch
         const struct filled *f = &e->filled[i];
         if (f->source < FROM_STATUS)
             put_field(f, out, k, f->of_params ? params : metrics);
+        else if (f->source == FROM_FIDELITY)
+            out->texts[k] = fidelity_of_row(e->points->fidelity, ok && batch_is_measured(b));
         else if (ok)
             out->texts[k] = say(e, b, f->source);
         else if (f->source == FROM_STATUS)

@@ -8,6 +8,11 @@
 const char *const fidelity_names[] = {"closed-form", "event-level", NULL};
 _Static_assert(sizeof fidelity_names / sizeof *fidelity_names == FIDELITIES + 1, "every fidelity has a name");
 
+const char *fidelity_of_row(enum fidelity fidelity, bool is_measured)
+{
+    return is_measured ? "measured-kernel" : fidelity_names[fidelity];
+}
+
 bool fidelity_of_model(const struct dse_model *m, enum fidelity fidelity)
 {
     return fidelity == FIDELITY_CLOSED_FORM || m->simulate;
@@ -38,7 +43,8 @@ struct runner {
     struct dse_sim *sim;       /* of the last run at event level; NULL before */
     struct row_check **checks; /* one a model that was carried out */
     size_t n_checks;
-    char *broken; /* what the last run broke; or NULL */
+    char *broken;     /* what the last run broke; or NULL */
+    bool is_measured; /* the last run */
 };
 
 struct runner *runner_new(enum fidelity fidelity, const struct sim_options *options)
@@ -72,6 +78,7 @@ static enum run_end simulate(struct runner *r, const struct dse_model *m, const 
     else
         r->sim = sim_new(&r->options);
     bool done = m->simulate(params, r->sim, metrics, breakdown);
+    r->is_measured = sim_is_measured(r->sim);
     sim_finish(r->sim);
     if (done) return RUN_DONE;
     enum sim_end end = sim_end(r->sim);
@@ -109,6 +116,7 @@ enum run_end runner_run(struct runner *r, const struct dse_model *m, const void 
                         struct dse_breakdown *breakdown)
 {
     forget(r);
+    r->is_measured = false;
     if (breakdown) breakdown->n = breakdown->n_causes = 0;
     if (fidelity_at_most(m, r->fidelity) == FIDELITY_EVENT_LEVEL) {
         enum run_end end = simulate(r, m, params, metrics, breakdown);
@@ -129,6 +137,11 @@ const char *runner_error(const struct runner *r)
 const struct dse_sim *runner_sim(const struct runner *r)
 {
     return r->sim;
+}
+
+bool runner_is_measured(const struct runner *r)
+{
+    return r->is_measured;
 }
 
 void runner_set_ideal(struct runner *r, unsigned ideal)

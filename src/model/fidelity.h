@@ -10,6 +10,10 @@
 enum fidelity { FIDELITY_CLOSED_FORM, FIDELITY_EVENT_LEVEL, FIDELITIES };
 extern const char *const fidelity_names[]; /* "closed-form", "event-level", NULL */
 
+/* What a row of a run at that fidelity says; `is_measured`: runner_is_measured. That is "measured-kernel" of a run that repeats the
+ * closed form, else one of fidelity_names. A string constant. */
+const char *fidelity_of_row(enum fidelity fidelity, bool is_measured);
+
 /* Does the model have this fidelity? Every model has a closed form. */
 bool fidelity_of_model(const struct dse_model *m, enum fidelity fidelity);
 /* The finest one not above `wanted` that the model has. */
@@ -44,6 +48,8 @@ enum run_end runner_check(struct runner *r, const struct dse_model *m, const voi
 const char *runner_error(const struct runner *r);
 /* The last run at event level, finished: resources, notes. NULL in closed form. */
 const struct dse_sim *runner_sim(const struct runner *r);
+/* Was the last run at event level, and of kernels that take whole times of measurements (dse_sim_measured)? */
+bool runner_is_measured(const struct runner *r);
 /* Set which causes of difference (bits of enum dse_ideal) are taken away from the next run on. */
 void runner_set_ideal(struct runner *r, unsigned ideal);
 

@@ -132,10 +132,11 @@ static void add_parts(const struct model *m, const void *metrics, const struct d
     if (b->n) text_add(t, "]");
 }
 
+/* Rows of measured kernels are runs at event level, too. */
 static enum fidelity fidelity_of(const struct report_run *r, const struct report_row *row)
 {
     const struct report_cell *c = report_cell(r, row, "fidelity");
-    return c && c->text && strcmp(c->text, fidelity_names[FIDELITY_EVENT_LEVEL]) == 0 ? FIDELITY_EVENT_LEVEL : FIDELITY_CLOSED_FORM;
+    return c && c->text && strcmp(c->text, fidelity_names[FIDELITY_CLOSED_FORM]) != 0 ? FIDELITY_EVENT_LEVEL : FIDELITY_CLOSED_FORM;
 }
 
 /* The parts of a step in closed form; null for means over requests, rows at event level, and what is not the same now. `stale`

@@ -44,6 +44,7 @@ static void start(struct dse_sim *sim, const struct sim_options *options)
     sim->budget = sim->granted = sim->work = 0;
     sim->seed = sim->options.seed_given ? sim->options.seed : 0;
     sim->end = SIM_GOING_ON;
+    sim->is_measured = false;
     sim->n_actors = sim->n_tracks = 0;
     sim->n_notes = 0;
     sim->fifos = NULL;
@@ -253,6 +254,16 @@ void sim_fail(struct dse_sim *sim, enum sim_end end, char *reason)
     sim->end = end;
     sim->error = reason;
     look_up(sim);
+}
+
+void dse_sim_measured(struct dse_sim *sim)
+{
+    sim->is_measured = true;
+}
+
+bool sim_is_measured(const struct dse_sim *sim)
+{
+    return sim->is_measured;
 }
 
 void dse_sim_refuse(struct dse_sim *sim, const char *reason)

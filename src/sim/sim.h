@@ -56,6 +56,8 @@ void sim_finish(struct dse_sim *sim);
 enum sim_end { SIM_GOING_ON, SIM_DEADLOCK, SIM_STOPPED, SIM_EVENTS_MAX, SIM_REFUSED, SIM_FAILED };
 enum sim_end sim_end(const struct dse_sim *sim);
 
+/* Has the model said dse_sim_measured? */
+bool sim_is_measured(const struct dse_sim *sim);
 /* Events handled so far. */
 uint64_t sim_events(const struct dse_sim *sim);
 

@@ -112,6 +112,7 @@ struct dse_sim {
     struct sim_options options;
     uint64_t seed;
     enum sim_end end;
+    bool is_measured;
     char *error;
 
     struct sim_chunk *chunk; /* memory of the run */

@@ -258,6 +258,11 @@ const void *batch_metrics(const struct batch *b)
     return b->here_metrics;
 }
 
+bool batch_is_measured(const struct batch *b)
+{
+    return runner_is_measured(b->runner);
+}
+
 struct standing batch_standing(struct batch *b)
 {
     if (!b->judge) b->judge = judge_new(b->model->desc);

@@ -55,6 +55,8 @@ const void *batch_params(const struct batch *b);  /* resolved */
 const void *batch_metrics(const struct batch *b); /* of BATCH_OK */
 /* Of BATCH_OK: what the numbers rest on. The strings live as long as the batch. */
 struct standing batch_standing(struct batch *b);
+/* Of BATCH_OK: does the run repeat the closed form (runner_is_measured)? */
+bool batch_is_measured(const struct batch *b);
 
 /* The value of a parameter from a number or a text. False: it is none of the parameter's. */
 static inline bool value_of_number(const struct field *f, double x, struct value *ret)

@@ -312,7 +312,9 @@ static struct row evaluate(struct evaluator *e, union cell *cells)
         cells[c++].f64 = e->derived[i] ? expr_eval(e->derived[i], params_of(e), e->metrics) : (double)NAN;
     put_notes(stand(e), e->mixer != NULL, cells + c);
     reason = broken_constraint(e);
-    return reason ? (struct row){.reason = reason} : judge_point(e);
+    struct row row = reason ? (struct row){.reason = reason} : judge_point(e);
+    row.is_measured = runner_is_measured(e->runner);
+    return row;
 }
 
 const char *evaluator_error(const struct evaluator *e)

@@ -76,6 +76,7 @@ bool design_point_mean(struct design_point *p, enum fidelity fidelity, const vol
     p->mean = evaluator_new(p->space, fidelity, stop);
     bool ok = evaluator_run(p->mean, 0, 1, cells, &row);
     if (ok) p->reason = row.reason;
+    p->is_measured = ok && row.is_measured;
     if (ok && !row.reason) p->standing = evaluator_standing(p->mean);
     for (size_t i = 0; ok && !row.reason && i < n; i++) {
         const struct field *f = columns[i].field;

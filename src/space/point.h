@@ -15,6 +15,7 @@ struct design_point {
     struct evaluator *mean; /* of design_point_mean; or NULL */
     struct judge *judge;
     struct standing standing; /* of a feasible point: what its numbers rest on */
+    bool is_measured;         /* of design_point_mean: the runs repeat the closed form (runner_is_measured) */
 };
 
 /* Make the point with n assignments "NAME=VALUE", as in `--set`. False with all errors. Release *p in any case. The catalog must

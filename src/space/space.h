@@ -122,7 +122,8 @@ void evaluator_free(struct evaluator *e);
  * reason lives as long as the space and the evaluator. */
 struct row {
     const char *reason;
-    unsigned fronts; /* of a feasible point: budget_fronts (config/budget.h); of another 0 */
+    unsigned fronts;  /* of a feasible point: budget_fronts (config/budget.h); of another 0 */
+    bool is_measured; /* the run repeats the closed form (runner_is_measured) */
 };
 /* May the point be on the front of the loosest budget: is it feasible, and known not to lose more? */
 static inline bool row_is_within(const struct row *r)

@@ -80,7 +80,8 @@ void digest_row_init(struct digest_row *ret, const struct column *columns, size_
                                .feasible = of_text(status, "ok"),
                                .infeasible = of_text(status, "infeasible"),
                                .closed_form = of_text(fidelity, fidelity_names[FIDELITY_CLOSED_FORM]),
-                               .at_events = of_text(fidelity, fidelity_names[FIDELITY_EVENT_LEVEL]),
+                               .at_events = of_text(fidelity, fidelity_of_row(FIDELITY_EVENT_LEVEL, false)),
+                               .measured = of_text(fidelity, fidelity_of_row(FIDELITY_EVENT_LEVEL, true)),
                                .keys = xcalloc(n + 1, sizeof *ret->keys),
                                .types = xcalloc(n + 1, sizeof *ret->types),
                                .n = n};
@@ -104,11 +105,11 @@ static uint64_t of_cell(uint64_t key, enum dse_type type, union cell cell)
     return cell.i64 == INT64_MIN ? 0 : of_i64(key, cell.i64);
 }
 
-uint64_t digest_row_of(const struct digest_row *r, uint64_t point, bool at_events, const union cell *cells, const char *reason)
+uint64_t digest_row_of(const struct digest_row *r, uint64_t point, bool at_events, const union cell *cells, const struct row *row)
 {
-    uint64_t h = of_i64(r->point, (int64_t)point) + of_text(r->reason, reason);
-    h += reason ? r->infeasible : r->feasible;
-    h += at_events ? r->at_events : r->closed_form;
+    uint64_t h = of_i64(r->point, (int64_t)point) + of_text(r->reason, row->reason);
+    h += row->reason ? r->infeasible : r->feasible;
+    h += row->is_measured ? r->measured : at_events ? r->at_events : r->closed_form;
     for (size_t i = 0; i < r->n; i++) h += of_cell(r->keys[i], r->types[i], cells[i]);
     return mixed(h);
 }
@@ -117,7 +118,7 @@ uint64_t digest_block_of(const struct digest_row *r, const struct row_block *blo
 {
     uint64_t h = 0;
     for (size_t i = 0; i < block->n; i++)
-        h += digest_row_of(r, block->first + i, at_events, block->cells + i * r->n, block->rows[i].reason);
+        h += digest_row_of(r, block->first + i, at_events, block->cells + i * r->n, &block->rows[i]);
     return h;
 }
 

@@ -21,17 +21,17 @@
 
 /* How rows of MODEL_all with these columns are digested. */
 struct digest_row {
-    uint64_t point, reason;          /* keys of the leading columns */
-    uint64_t feasible, infeasible;   /* of status, whole */
-    uint64_t closed_form, at_events; /* of fidelity, whole */
-    uint64_t *keys;                  /* of the cells */
+    uint64_t point, reason;                    /* keys of the leading columns */
+    uint64_t feasible, infeasible;             /* of status, whole */
+    uint64_t closed_form, at_events, measured; /* of fidelity, whole */
+    uint64_t *keys;                            /* of the cells */
     enum dse_type *types;
     size_t n;
 };
 void digest_row_init(struct digest_row *ret, const struct column *columns, size_t n);
 void digest_row_release(struct digest_row *r);
 /* Of one row. Pure; thread-safe. */
-uint64_t digest_row_of(const struct digest_row *r, uint64_t point, bool at_events, const union cell *cells, const char *reason);
+uint64_t digest_row_of(const struct digest_row *r, uint64_t point, bool at_events, const union cell *cells, const struct row *row);
 /* Of the rows of a block that is at one fidelity. */
 uint64_t digest_block_of(const struct digest_row *r, const struct row_block *block, bool at_events);
 

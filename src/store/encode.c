@@ -21,8 +21,6 @@ struct store_encoder {
     struct origin_column *columns; /* in the order of the table */
     size_t n, n_cells;
     int64_t run, first_id;
-    const char *fidelity;
-    size_t fidelity_n;
     const struct digest_row *digest;
     bool at_events;
 };
@@ -54,14 +52,8 @@ struct store_encoder *encoder_new(const struct db *db, const struct store_table 
     free(table);
     if (!ok) return NULL;
     struct store_encoder *e = xcalloc(1, sizeof *e);
-    *e = (struct store_encoder){.n = l.n,
-                                .n_cells = t->n_columns,
-                                .run = m->run,
-                                .first_id = m->first_id,
-                                .fidelity = m->fidelity,
-                                .fidelity_n = strlen(m->fidelity),
-                                .digest = &m->digest,
-                                .at_events = m->at_events};
+    *e = (struct store_encoder){
+        .n = l.n, .n_cells = t->n_columns, .run = m->run, .first_id = m->first_id, .digest = &m->digest, .at_events = m->at_events};
     e->columns = xcalloc(l.n, sizeof *e->columns);
     for (size_t i = 0; i < l.n; i++) {
         e->columns[i] = origin_of(t, l.names[i]);
@@ -199,13 +191,13 @@ static void put_cell(struct record *r, enum dse_type type, union cell cell)
 
 static void put_column(struct record *r, const struct store_encoder *e, struct origin_column c, const struct row_block *b, size_t i)
 {
-    const char *reason = b->rows[i].reason;
+    const char *reason = b->rows[i].reason, *fidelity = store_row_fidelity(e->at_events, &b->rows[i]);
     switch (c.origin) {
     case RUN: put_i64(r, e->run); break;
     case POINT: put_i64(r, (int64_t)(b->first + i)); break;
     case STATUS: put_text(r, reason ? "infeasible" : "ok", reason ? 10 : 2); break;
     case REASON: reason ? put_text(r, reason, strlen(reason)) : put_null(r); break;
-    case FIDELITY: put_text(r, e->fidelity, e->fidelity_n); break;
+    case FIDELITY: put_text(r, fidelity, strlen(fidelity)); break;
     case CELL: put_cell(r, c.type, b->cells[i * e->n_cells + c.cell]); break;
     case ID: /* the row id itself, which the record leaves out */
     case NOTHING: put_null(r); break;

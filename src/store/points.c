@@ -18,6 +18,11 @@ void store_bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell c
         sqlite3_bind_int64(stmt, i, cell.i64);
 }
 
+const char *store_row_fidelity(bool at_events, const struct row *row)
+{
+    return fidelity_of_row(at_events ? FIDELITY_EVENT_LEVEL : FIDELITY_CLOSED_FORM, row->is_measured);
+}
+
 bool points_prepare(const struct store *st, struct store_model *model, const char *names, struct diags *diags)
 {
     struct text marks;
@@ -28,17 +33,17 @@ bool points_prepare(const struct store *st, struct store_model *model, const cha
     return model->one != NULL;
 }
 
-static bool insert_row(const struct store *st, const struct store_model *model, int64_t id, uint64_t point, const char *fidelity,
-                       const union cell *cells, const char *reason, struct diags *diags)
+static bool insert_row(const struct store *st, const struct store_model *model, int64_t id, uint64_t point, bool at_events,
+                       const union cell *cells, const struct row *row, struct diags *diags)
 {
     sqlite3_stmt *stmt = model->one; /* parameters from 1 on, as in schema_leading */
     sqlite3_clear_bindings(stmt);
     sqlite3_bind_int64(stmt, 1, id);
     sqlite3_bind_int64(stmt, 2, model->run);
     sqlite3_bind_int64(stmt, 3, (int64_t)point);
-    sqlite3_bind_text(stmt, 4, reason ? "infeasible" : "ok", -1, SQLITE_STATIC);
-    sqlite3_bind_text(stmt, 5, reason, -1, SQLITE_STATIC);
-    sqlite3_bind_text(stmt, 6, fidelity, -1, SQLITE_STATIC);
+    sqlite3_bind_text(stmt, 4, row->reason ? "infeasible" : "ok", -1, SQLITE_STATIC);
+    sqlite3_bind_text(stmt, 5, row->reason, -1, SQLITE_STATIC);
+    sqlite3_bind_text(stmt, 6, store_row_fidelity(at_events, row), -1, SQLITE_STATIC);
     for (size_t i = 0; i < model->n_columns; i++) store_bind_cell(stmt, SCHEMA_LEADING + 1 + (int)i, model->types[i], cells[i]);
     return db_run(&st->db, stmt, diags) && store_check_inserted(st, model, 1, diags);
 }
@@ -89,9 +94,9 @@ bool store_write_points(struct store *st, size_t m, const uint64_t *points, cons
     bool ok = true;
     uint64_t hash = model->hash;
     for (size_t i = 0, first = 0, feasible = 0; ok && i < n; i++) {
-        ok = insert_row(st, model, model->first_id + (int64_t)points[i], points[i], model->fidelity, cells + i * model->n_columns,
-                        rows[i].reason, diags);
-        hash += digest_row_of(&model->digest, points[i], model->at_events, cells + i * model->n_columns, rows[i].reason);
+        ok = insert_row(st, model, model->first_id + (int64_t)points[i], points[i], model->at_events, cells + i * model->n_columns,
+                        &rows[i], diags);
+        hash += digest_row_of(&model->digest, points[i], model->at_events, cells + i * model->n_columns, &rows[i]);
         feasible += !rows[i].reason;
         if (i + 1 < n && points[i + 1] == points[i] + 1) continue;
         ok = ok && note_block(st, model, points[first], points[i], feasible, diags);
@@ -117,11 +122,10 @@ bool store_write_refined(struct store *st, size_t m, const uint64_t *points, con
     if (!db_begin(&st->db, diags)) return false;
     bool ok = true;
     uint64_t hash = model->hash;
-    const char *fidelity = fidelity_names[FIDELITY_EVENT_LEVEL];
     for (size_t i = 0; ok && i < n; i++) {
-        ok = insert_row(st, model, -(model->first_id + (int64_t)points[i]), points[i], fidelity, cells + i * model->n_columns,
-                        rows[i].reason, diags);
-        hash += digest_row_of(&model->digest, points[i], true, cells + i * model->n_columns, rows[i].reason);
+        ok = insert_row(st, model, -(model->first_id + (int64_t)points[i]), points[i], true, cells + i * model->n_columns, &rows[i],
+                        diags);
+        hash += digest_row_of(&model->digest, points[i], true, cells + i * model->n_columns, &rows[i]);
     }
     ok = ok && db_exec(&st->db, diags, "UPDATE run SET refined = refined + %lld WHERE id = %lld", (long long)n, (long long)st->run);
     return store_end_rows(st, model, hash, ok, diags);

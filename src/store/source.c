@@ -141,7 +141,9 @@ static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     case REASON:
         if (reason) sqlite3_result_text(context, reason, -1, SQLITE_STATIC);
         break;
-    case FIDELITY: sqlite3_result_text(context, model->fidelity, -1, SQLITE_STATIC); break;
+    case FIDELITY:
+        sqlite3_result_text(context, store_row_fidelity(model->at_events, &block->rows[cursor->i]), -1, SQLITE_STATIC);
+        break;
     default: break;
     }
     return SQLITE_OK;

@@ -198,8 +198,7 @@ static bool open_model(struct store *st, size_t m, const struct store_table *t, 
     model->name = xstrdup(t->model);
     model->run = st->run;
     model->points = t->points;
-    model->fidelity = st->refines ? fidelity_names[FIDELITY_CLOSED_FORM] : st->fidelity;
-    model->at_events = strcmp(model->fidelity, fidelity_names[FIDELITY_EVENT_LEVEL]) == 0;
+    model->at_events = strcmp(st->fidelity, fidelity_names[FIDELITY_EVENT_LEVEL]) == 0;
     int64_t points;
     if (!db_int(&st->db, &model->first_id, diags, "SELECT first_id FROM \"%w_fixed\" WHERE run = %lld", t->model,
                 (long long)st->run) ||

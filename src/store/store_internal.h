@@ -25,8 +25,7 @@ struct store_model {
     char *name;
     int64_t run, first_id;
     uint64_t points;
-    const char *fidelity;
-    bool at_events;       /* the fidelity is event-level */
+    bool at_events;       /* its rows, but for those beside others */
     enum dse_type *types; /* of a row's cells */
     size_t n_columns;
     struct digest_row digest; /* how rows are digested */
@@ -59,6 +58,8 @@ bool source_prepare(struct store *st, size_t m, const struct store_table *t, str
 
 /* Prepare what store_write_points and store_write_refined need; `names` are the columns of a row as source_prepare lists them. */
 bool points_prepare(const struct store *st, struct store_model *model, const char *names, struct diags *diags);
+/* What a row says of its fidelity. A string constant. */
+const char *store_row_fidelity(bool at_events, const struct row *row);
 /* Bind a cell; one that is NULL stays as it is. */
 void store_bind_cell(sqlite3_stmt *stmt, int i, enum dse_type type, union cell cell);
 
