@@ -47,18 +47,18 @@ static void take_off(const struct lad_tile *t, void *object, bool (*next)(void *
 
 /* ---- stage 1 ------------------------------------------------------------------------------------------------------------- */
 
-enum { STORE_G, STORE_CACHES, STORE_COUNTERS, LOAD_G, LOAD_END };
+enum { STORE_G, STORE_CACHES, STORE_COUNTERS, STORE_END };
 
-/* What is left of the head-sample that is written back, and G of the one that is read. A pause interrupts writing back. */
-static bool load_stream(void *object, uint32_t arg, struct dse_segment *ret)
+/* The next of the head-sample that is written back; false: no more. A pause interrupts a tile that does nothing but write back. */
+static bool store_stream(void *object, uint32_t arg, struct dse_segment *ret)
 {
     (void)arg;
     struct lad_loader *l = object;
     const struct lad_tile *t = l->tile;
     const struct lad_memory *mem = &t->run->memory;
+    const struct lad_sample *s = &l->stored;
     if (!l->loading && t->run->paused) return false;
-    if (l->step == STORE_COUNTERS && !counter_segment(t, &l->stored, &l->counters, true, ret)) l->step = LOAD_G;
-    const struct lad_sample *s = l->step < LOAD_G ? &l->stored : &t->place[LAD_LOAD].sample;
+    if (l->step == STORE_COUNTERS && !counter_segment(t, s, &l->counters, true, ret)) l->step = STORE_END;
     switch (l->step) {
     case STORE_G:
         *ret = (struct dse_segment){.address = lad_g_at(mem, s), .bytes = mem->g_bytes, .write = true};
@@ -69,13 +69,24 @@ static bool load_stream(void *object, uint32_t arg, struct dse_segment *ret)
         l->step = STORE_COUNTERS;
         break;
     case STORE_COUNTERS: break;
-    case LOAD_G:
-        if (!l->loading) return false;
-        *ret = (struct dse_segment){.address = lad_g_at(mem, s), .bytes = mem->g_bytes};
-        l->step = LOAD_END;
-        break;
     default: return false;
     }
+    lad_count(t->run, ret, LAD_OTHERS, s->counted, &t->run->account.stage1_bytes);
+    return true;
+}
+
+/* G of the head-sample that is read; before it, with write_back = "before", what is written back. */
+static bool load_stream(void *object, uint32_t arg, struct dse_segment *ret)
+{
+    struct lad_loader *l = object;
+    const struct lad_tile *t = l->tile;
+    const struct lad_memory *mem = &t->run->memory;
+    const struct lad_sample *s = &t->place[LAD_LOAD].sample;
+    const bool writes_now = t->run->p->writes_before != 0 || !l->loading;
+    if (writes_now && store_stream(object, arg, ret)) return true;
+    if (!l->loading || l->asked) return false;
+    *ret = (struct dse_segment){.address = lad_g_at(mem, s), .bytes = mem->g_bytes};
+    l->asked = true;
     lad_count(t->run, ret, LAD_OTHERS, s->counted, &t->run->account.stage1_bytes);
     return true;
 }
@@ -116,8 +127,9 @@ void lad_load_start(struct lad_loader *l, bool loading)
     const struct lad_sample *s = &t->place[LAD_LOAD].sample;
     assert(l->flying == 0);
     l->loading = loading;
+    l->asked = false;
     l->since = dse_sim_now(t->run->sim);
-    if (t->place[LAD_STORE].state == LAD_EMPTY) l->step = LOAD_G;
+    if (t->place[LAD_STORE].state == LAD_EMPTY) l->step = STORE_END;
     if (t->place[LAD_STORE].state == LAD_DONE) {
         l->step = STORE_G;
         l->stored = t->place[LAD_STORE].sample;
@@ -143,9 +155,14 @@ static void load_landed(struct dse_sim *sim, void *object, uint32_t arg)
     struct lad_tile *t = l->tile;
     lad_landed(t->run);
     if (--l->flying > 0) return;
+    if (l->loading && l->step < STORE_END) { /* what is read has come: write back */
+        l->flying = 1;
+        take_off(t, l, store_stream, STREAM, l->actor, LAD_OTHERS);
+        return;
+    }
     t->run->account.busy[LAD_LOAD] += dse_sim_now(sim) - l->since;
     dse_resource_state(sim, l->resource, DSE_IDLE, NULL, -1);
-    if (t->place[LAD_STORE].state == LAD_BUSY && l->step >= LOAD_G) t->place[LAD_STORE].state = LAD_EMPTY;
+    if (t->place[LAD_STORE].state == LAD_BUSY && l->step == STORE_END) t->place[LAD_STORE].state = LAD_EMPTY;
     if (l->loading) t->place[LAD_LOAD].state = LAD_DONE;
     t->run->signals->stage_done(t->run->machine, t->id, l->loading ? LAD_LOAD : LAD_STORE);
 }

@@ -4,13 +4,15 @@
 
 #include "lad_tile.h"
 
-/* Stage 1: writes `storing` back, reads `sample`; two transfers, of what streams and of single keys. */
+/* Stage 1: writes `stored` back, and reads what is in its place; a transfer of what streams, one of single keys, and, where it
+ * writes behind what it reads, one of what is written. */
 struct lad_loader {
     struct lad_tile *tile;
     uint32_t actor, resource;
     bool loading;
     struct lad_sample stored;
-    int step;                                      /* of the stream */
+    int step;                                      /* of what is written back */
+    bool asked;                                    /* for G */
     struct lad_positions counters, centers, large; /* still to be moved */
     unsigned flying;
     dse_ps since;

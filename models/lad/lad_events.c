@@ -60,6 +60,7 @@ static void linear_op(const struct pass *x, const struct dse_op *op, int i, stru
 {
     const double k = (double)op->k, spills = x->r.op.spilled[i] > x->r.sram_mib * DSE_MIB * x->r.tiles ? (double)op->repeat : 0;
     o->compute_s = x->r.op.compute_s[i];
+    o->leaves_hbm = x->r.op.compute_s[i] > x->r.op.dram_s[i];
     o->layers = (double)op->repeat;
     o->activation_bytes = x->r.op.spilled[i];
     o->activation_read = k / (k + (double)op->n);

@@ -62,6 +62,7 @@ struct lad_op {
     double activation_bytes, layers;     /* of one sequence and layer: moved only if they do not fit on chip */
     double activation_read;              /* share of them that is read */
     double write_bytes;                  /* part of bytes */
+    bool leaves_hbm;                     /* LINEAR: computes longer than it moves, so that the HBM has idle time (E14) */
     double time_s, dram_s, moved_bytes;  /* as seen: exposed time; HBM time; on the bus */
     const struct dse_exchange *exchange; /* COLLECTIVE: in the list of the pass */
 };

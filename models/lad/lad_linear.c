@@ -153,6 +153,13 @@ static dse_ps loaded_by_now(const struct lad_linear *l)
 
 static void compute_next(struct lad_linear *l);
 
+/* May the DMA go on to the job after the one at work? Attention comes first where a head's projection is at work: what is under way
+ * when it begins takes the HBM from it, and is no gain where the HBM limits the projection. */
+static bool goes_on(const struct lad_linear *l)
+{
+    return l->job.head < 0 || l->run->step->op[l->job.op].leaves_hbm;
+}
+
 /* In attention periods the HBM is theirs. */
 static void load_more(struct lad_linear *l)
 {
@@ -160,6 +167,7 @@ static void load_more(struct lad_linear *l)
         struct lad_chunk *c = &l->chunk[l->loaded % LAD_CHUNKS];
         if (c->state != LAD_FREE) return;
         if (l->loading_chunk == l->loading.simulated) {
+            if (l->next_job >= l->jobs && !goes_on(l)) return;
             if (!l->run->signals->job(l->run->machine, l->next_job, &l->loading)) return;
             l->next_job++;
             l->loading_chunk = 0;
@@ -263,7 +271,7 @@ static void compute_next(struct lad_linear *l)
     dse_sim_at(l->run->sim, dse_sim_now(l->run->sim) + time, l->vpu_actor, 0);
 }
 
-/* ---- what is left out (E51) ------------------------------------------------------------------------------------------------ */
+/* ---- what is left out (E53) ------------------------------------------------------------------------------------------------ */
 
 /* All chunks of a job are alike. Where positions are fetched ahead beside them, as large a share is simulated as of the heads that
  * these are for, so that each head has its time; those of a single head are few. */
@@ -372,6 +380,7 @@ static void on_end(struct dse_sim *sim, void *object, uint32_t arg)
 void lad_job_start(struct lad_linear *l, const struct lad_job *job)
 {
     l->job = *job;
+    l->jobs++;
     l->active = true;
     l->computed_before = l->computed_time;
     l->loaded_before = loaded_by_now(l);

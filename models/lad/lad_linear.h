@@ -22,7 +22,7 @@ struct lad_job {
     uint32_t layer;
     int64_t head; /* -1: all */
     double compute_s;
-    uint32_t chunks, simulated; /* simulated: the first so many of them; the rest is extrapolated (E51) */
+    uint32_t chunks, simulated; /* simulated: the first so many of them; the rest is extrapolated (E53) */
     int flows;
     struct lad_flow flow[LAD_FLOWS];
     uint64_t kv_head, rows; /* keys and values that it appends one by one, from this head on */
@@ -52,7 +52,7 @@ struct lad_linear {
     uint64_t loaded, consumed;                        /* chunks whose loading has begun; that have been computed */
     struct lad_job loading;                           /* by the DMA */
     uint32_t loading_chunk;                           /* its next */
-    uint64_t next_job;                                /* after it */
+    uint64_t next_job, jobs;                          /* after it; started */
     bool active, computing;
     struct lad_job job; /* at work */
     double chunk_bytes, slowdown;
@@ -62,7 +62,7 @@ struct lad_linear {
     dse_ps loading_since, loaded_time, computed_time;
     dse_ps loaded_before, computed_before; /* the job */
     dse_ps began, skipped;                 /* skipped: what the job that ended last would have taken longer */
-    double sample_bytes, period_s;         /* E51: of a job; the DRAM's refresh interval */
+    double sample_bytes, period_s;         /* E53: of a job; the DRAM's refresh interval */
     double *done_s, *done;                 /* of the job's chunks simulated: when they were computed, since its start; how many */
     uint32_t done_n, done_room;
     double error;        /* standard error of the paces, the largest */
@@ -74,7 +74,7 @@ struct lad_linear {
 void lad_linear_init(struct lad_linear *l, struct lad_run *run);
 /* Jobs start in the order of lad_signals.job. The end of one is lad_signals.over. */
 void lad_job_start(struct lad_linear *l, const struct lad_job *job);
-/* E51: how many chunks of a job, from the first on, are simulated. */
+/* E53: how many chunks of a job, from the first on, are simulated. */
 uint32_t lad_chunks_simulated(const struct lad_linear *l, const struct lad_job *job);
 /* Elementwise work behind the jobs, from now on. */
 void lad_sfm_start(struct lad_linear *l, double seconds);

@@ -36,7 +36,7 @@ static bool next_job(struct lad_machine *m, uint64_t i, struct lad_job *ret)
 
 static const struct lad_signals signals = {stage_done, fifo_full, over, stocked, next_job};
 
-/* E51: of a layer, in whole groups. */
+/* E53: of a layer, in whole groups. */
 static uint32_t heads_simulated(const struct lad_point *pt)
 {
     const double wanted = pt->p->heads_simulated;

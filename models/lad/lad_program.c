@@ -32,7 +32,7 @@ bool lad_is_by_head(const struct lad_run *run, int op)
 static bool is_fetched_beside(const struct lad_run *run, const struct lad_job *job)
 {
     const struct lad_op *o = &run->step->op[job->op];
-    const bool in_layer = run->pt->locality_aware && o->kind == DSE_OP_LINEAR && !lad_is_once(run, o);
+    const bool in_layer = run->pt->locality_aware && o->kind == DSE_OP_LINEAR && !lad_is_once(run, o) && o->leaves_hbm;
     return in_layer && (run->p->fetches_always != 0 || job->head >= 0);
 }
 
@@ -296,7 +296,7 @@ static void start_hidden(struct lad_program *pr)
     if (seconds > 0) lad_sfm_start(pr->linear, seconds);
 }
 
-/* What has ended took this long, with what a job has left out (E51). */
+/* What has ended took this long, with what a job has left out (E53). */
 static void take_time(struct lad_program *pr)
 {
     const struct lad_run *run = pr->run;

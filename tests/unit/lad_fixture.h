@@ -19,7 +19,7 @@ struct lad_fixture {
     struct dse_technology *nodes;
     size_t n_nodes;
     char **node_names;
-    struct lad_params defaults; /* as models/lad/lad.toml has them but with the paper's statistics and intervals, resolved */
+    struct lad_params defaults; /* as models/lad/lad.toml has them but with the paper's statistics, intervals and DRAM, resolved */
 };
 
 static inline char *fixture_path(const char *file)
@@ -238,6 +238,7 @@ static inline struct lad_params fixture_defaults(const struct lad_fixture *f)
         .score_sd = 1.7,
         .pipeline = LAD_EQ7,
         .slots = LAD_BARRIER,
+        .write_back = LAD_WRITE_AFTER,
         .fill = LAD_FILL_STEP,
         .gather = LAD_GATHER_STREAM,
         .group_reads = LAD_READS_HEAD,

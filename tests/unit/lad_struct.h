@@ -19,6 +19,7 @@
 
 enum { LAD_EQ7, LAD_EXACT };
 enum { LAD_PARTITIONED, LAD_BARRIER, LAD_BALANCED };
+enum { LAD_WRITE_BEFORE, LAD_WRITE_AFTER };
 enum { LAD_FILL_IGNORED, LAD_FILL_STEP, LAD_FILL_LAYER };
 enum { LAD_GATHER_STREAM, LAD_GATHER_ROWS };
 enum { LAD_READS_HEAD, LAD_READS_UNION };
@@ -50,8 +51,10 @@ struct lad_params {
     _Alignas(8) double score_sd;
     _Alignas(8) int32_t pipeline;
     _Alignas(8) int32_t slots;
+    _Alignas(8) int32_t write_back;
     _Alignas(8) int32_t fill;
     _Alignas(8) int32_t gather;
+    _Alignas(8) int32_t slot_ends;
     _Alignas(8) int32_t group_reads;
     _Alignas(8) int32_t counters;
     _Alignas(8) int64_t accumulator_cycles;
@@ -161,8 +164,10 @@ static inline const struct model *lad_model(void)
     lad_struct_field(&m->params, "score_sd", offsetof(struct lad_params, score_sd));
     lad_struct_field(&m->params, "pipeline", offsetof(struct lad_params, pipeline));
     lad_struct_field(&m->params, "slots", offsetof(struct lad_params, slots));
+    lad_struct_field(&m->params, "write_back", offsetof(struct lad_params, write_back));
     lad_struct_field(&m->params, "fill", offsetof(struct lad_params, fill));
     lad_struct_field(&m->params, "gather", offsetof(struct lad_params, gather));
+    lad_struct_field(&m->params, "slot_ends", offsetof(struct lad_params, slot_ends));
     lad_struct_field(&m->params, "group_reads", offsetof(struct lad_params, group_reads));
     lad_struct_field(&m->params, "counters", offsetof(struct lad_params, counters));
     lad_struct_field(&m->params, "accumulator_cycles", offsetof(struct lad_params, accumulator_cycles));
