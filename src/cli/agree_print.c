@@ -151,6 +151,11 @@ void agree_print_report(const struct agree_shown *s)
 {
     static const char *const metrics[] = {"METRIC", "MIN", "P10", "MEDIAN", "P90", "MAX", "95 % WITHIN"};
     print_head(s);
+    if (agree_spread_of(s->agreement, agree_metric, 0).n == 0) {
+        printf("No point ran at both levels%s.\n",
+               s->agreement->spent ? ": a run of this model takes longer than the budget leaves it (--budget)" : "");
+        return;
+    }
     struct output *o = output_new(stdout, OUTPUT_TABLE, metrics, sizeof metrics / sizeof *metrics);
     put_metrics(o, s->agreement, OUTPUT_TABLE);
     output_end(o);

@@ -29,6 +29,8 @@ began=$(date +%s)
 [ $(($(date +%s) - began)) -lt 60 ] || fail "a budget of 2 s took $(($(date +%s) - began)) s"
 grep -q 'the budget of 2 s is spent' said.txt || fail "of the budget it is said: $(cat said.txt)"
 grep -q '^latency_us ' out.txt || fail "no results within the budget: $(cat out.txt)"
+"$DSE" agree lad --near --set layers_simulated=32 --budget 0.01s --points 1 -j 1 >out.txt 2>said.txt || fail "a budget too short: $(cat said.txt)"
+grep -q 'No point ran at both levels: a run of this model takes longer' out.txt || fail "of a budget too short it is said: $(cat out.txt)"
 
 # The command of the worst point shows its difference again, within a tenth.
 "$DSE" agree "$source/sweeps/veda_quality.toml" --points 4 --worst 1 --quiet >out.txt || fail "veda_quality"
