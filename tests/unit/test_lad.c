@@ -274,6 +274,22 @@ static void direction__prefetching_is_bounded_by_idle_time(void **state)
     assert_true(estimate(&p).hit_ratio == 0);
 }
 
+/* E51, by hand: latency of hbm2-5cube in two phases behind full queues, and the turns of its bus, in every slot; as published
+ * every slot is the HBM's. E52: the projections' part is that of linear layers, which compute longer. */
+static void slots__end_behind_latency_and_turns_of_the_bus(void **state)
+{
+    (void)state;
+    struct lad_params p = f.defaults;
+    const double without = estimate(&p).common.attention_us, way_ns = 3 * 14.161 + 256 / 19.2;
+    const double turn_ns = 4.998 + 8.33 + 2 * 14.161, slots = 32 * 32 * 2 + 5;
+    p.slot_ends = LAD_COUNTED;
+    for (int write = LAD_WRITE_BEFORE; write <= LAD_WRITE_AFTER; write++) {
+        p.write_back = write;
+        const double ends_ns = 4 * way_ns + (write == LAD_WRITE_BEFORE ? 3 : 2) * turn_ns;
+        assert_near(estimate(&p).common.attention_us - without, slots * ends_ns / 1e3, 1e-6);
+    }
+}
+
 static void direction__looser_slots_are_never_slower(void **state)
 {
     (void)state;
@@ -399,6 +415,7 @@ int main(void)
         cmocka_unit_test(direction__a_faster_clock_is_never_slower),
         cmocka_unit_test(direction__more_sram_hits_more_and_more_tiles_are_larger),
         cmocka_unit_test(direction__prefetching_is_bounded_by_idle_time),
+        cmocka_unit_test(slots__end_behind_latency_and_turns_of_the_bus),
         cmocka_unit_test(direction__looser_slots_are_never_slower),
         cmocka_unit_test(direction__options_that_count_more_cost_more),
         cmocka_unit_test(conservation__parts_add_up_to_the_step),
