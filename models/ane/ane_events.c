@@ -3,7 +3,8 @@
  * Every call of a static-shape program takes the same time and starts with the engine idle and the host done. So there are two
  * periods at most, a call with the host's gap and a call with the gap and a slide; each is carried out once, and the equations put
  * the step together of them (ane.toml). */
-#include "ane_closed.h"
+#include "ane_draws.h"
+#include "ane_memory.h"
 
 #include <dse/num.h>
 #include <dse/program.h>
@@ -22,12 +23,16 @@ enum place { PROJECTING, JOINING_ROWS, ATTENDING, ADDING_PARTS, AFTERWARDS };
 struct node {
     const char *name;
     enum place place;
-    bool once;                               /* in a call, behind the last layer */
-    bool experts;                            /* of the LLM's routed experts, as many as have work */
-    bool waits;                              /* for the host: a dispatch */
-    double times;                            /* that it is done in a call: once a layer, or once */
-    double time_s, load_s, compute_s, bytes; /* load_s, compute_s: of what computes */
-    double *seen;                            /* where its time goes */
+    bool once;                       /* in a call, behind the last layer */
+    bool experts;                    /* of the LLM's routed experts, as many as have work */
+    bool waits;                      /* for the host: a dispatch */
+    double times;                    /* that it is done in a call: once a layer, or once */
+    double time_s;                   /* as the closed form has it */
+    double load_s, compute_s, bytes; /* of a product's bytes; of the engine; over the channels of the DRAM */
+    double written, gate_s;          /* share of the bytes; what else paces them (struct ane_job) */
+    bool copies;
+    double *seen;  /* where its time goes */
+    double once_s; /* of one time */
 };
 
 /* A node in a layer; behind the last one -1. */
@@ -44,12 +49,14 @@ struct run {
     struct ane_call_reads call; /* with experts as drawn */
     struct ane_seen_gives seen;
     struct dse_oplist list;
-    double unit; /* seconds of the point in a second of the run: 1, but for calls of days */
+    struct ane_memory *memory; /* NULL: bytes move at the closed form's bandwidth */
+    double unit;               /* seconds of the point in a second of the run: 1, but for calls of days */
 
     struct node node[NODES_MAX]; /* in the order of a layer; then those done once */
     int nodes;
     struct stop *stop; /* of the call, all layers: `count` of them */
     int64_t layers, count;
+    double slide_s;      /* without its dispatches */
     const double *share; /* E18: of experts with work, by layers that have some; NULL: alike */
     int64_t shares;
 
@@ -76,20 +83,32 @@ static double seconds_of(const struct run *r, dse_ps time)
 
 /* ---- the graph ------------------------------------------------------------------------------------------------------------ */
 
-/* E12. The bytes arrive in n tiles alike, one being computed while the next one is loaded: load + (n - 1) max(load, compute) +
- * compute, which is what two buffers give. Without bound on the tiles: the longer of both, as in E4. */
+/* E12: a node, once, which moves its bytes tile by tile. */
+static double once_s(struct run *r, const struct node *n)
+{
+    const double part = 1 / n->times;
+    if (!r->memory || n->bytes <= 0) return n->time_s * part;
+    const struct ane_job job = {.name = n->name,
+                                .bytes = n->bytes * part,
+                                .work_s = n->compute_s * part,
+                                .written = n->written,
+                                .copies = n->copies,
+                                .gate_s = n->gate_s * part};
+    return ane_memory_seconds(r->memory, &job);
+}
+
+/* A node with its share of experts, over the mean. Nodes alike take the same time in each layer. */
 static struct stop stop_of(const struct run *r, int node, int64_t layer, double share)
 {
     const struct node *n = &r->node[node];
-    const double part = share / n->times;
-    double bytes = n->bytes * part, compute = n->compute_s * part, load = n->load_s * part, time = n->time_s * part, working = time;
-    if (compute > 0 && bytes > 0) {
-        double tiles = dse_ceil(dse_min(bytes / (r->closed.engine_tile_kib * DSE_KIB), 1e15));
-        working = compute;
-        if (r->closed.is_summed == 0 && !dse_sim_ideal(r->sim, DSE_IDEAL_FIFOS)) time += dse_min(load, compute) / tiles;
-    }
-    if (n->waits) working = 0;
-    return (struct stop){.node = node, .layer = (int32_t)layer, .time_s = time, .working_s = working};
+    const double time_s = share * n->once_s, compute_s = share * n->compute_s / n->times;
+    const bool both = n->compute_s > 0 && n->bytes > 0;
+    return (struct stop){.node = node,
+                         .layer = (int32_t)layer,
+                         .time_s = time_s,
+                         .working_s = n->waits ? 0
+                                      : both   ? dse_min(compute_s, time_s)
+                                               : time_s};
 }
 
 static void add_node(struct run *r, struct node n)
@@ -125,6 +144,7 @@ static void add_operator(struct run *r, int i, enum place place)
                                   .time_s = r->call.op.dispatching_s[i],
                                   .seen = &r->seen.op.dispatching_s[i]});
     const bool loads = linear || recurrence;
+    const double bytes = loads ? r->call.op.moved_bytes[i] : 0;
     add_node(r, (struct node){.name = op->name,
                               .place = place,
                               .once = linear && r->closed.op.is_head[i] > 0 && !op->is_draft,
@@ -133,13 +153,28 @@ static void add_operator(struct run *r, int i, enum place place)
                               .time_s = r->call.op.time_s[i],
                               .load_s = loads ? r->call.op.load_s[i] : 0,
                               .compute_s = r->call.op.compute_s[i],
-                              .bytes = loads ? r->call.op.moved_bytes[i] : 0,
+                              .bytes = bytes,
+                              .written = !loads || bytes <= 0 ? 0
+                                         : linear             ? r->call.op.cache_bytes[i] / bytes
+                                                              : 0.5,
+                              .copies = recurrence,
+                              .gate_s = loads ? ane_gate(r->closed.stream, r->call.op.load_s[i], bytes) : 0,
                               .seen = &r->seen.op.time_s[i]});
 }
 
-static void add_memory_node(struct run *r, enum place place, const char *name, double times, double time_s, double *seen)
+/* What is read and written again. */
+static void add_memory_node(struct run *r, enum place place, const char *name, double times, const double time_bytes[2],
+                            double *seen)
 {
-    add_node(r, (struct node){.name = name, .place = place, .times = times, .time_s = time_s, .seen = seen});
+    add_node(r, (struct node){.name = name,
+                              .place = place,
+                              .times = times,
+                              .time_s = time_bytes[0],
+                              .bytes = time_bytes[1],
+                              .written = 0.5,
+                              .copies = true,
+                              .gate_s = ane_gate(r->closed.copy_stream, time_bytes[0], time_bytes[1]),
+                              .seen = seen});
 }
 
 static void add_product(struct run *r, const char *name, double times, const double *time_compute_load_bytes, double *seen)
@@ -162,9 +197,12 @@ static void add_attention(struct run *r, int i, enum place place)
     struct ane_seen_gives *to = &r->seen;
     const double times = (double)r->list.attention[i].layers;
     if (place == JOINING_ROWS) {
-        add_memory_node(r, place, "transpose", times, c->group.transpose_s[i], &to->group.transpose_s[i]);
-        add_memory_node(r, place, "concat", times, c->group.concat_s[i], &to->group.concat_s[i]);
-        add_memory_node(r, place, "copy", times, c->group.copy_s[i], &to->group.copy_s[i]);
+        const double transpose[] = {c->group.transpose_s[i], c->group.transpose_bytes[i]},
+                     concat[] = {c->group.concat_s[i], c->group.concat_bytes[i]},
+                     copy[] = {c->group.copy_s[i], c->group.copy_bytes[i]};
+        add_memory_node(r, place, "transpose", times, transpose, &to->group.transpose_s[i]);
+        add_memory_node(r, place, "concat", times, concat, &to->group.concat_s[i]);
+        add_memory_node(r, place, "copy", times, copy, &to->group.copy_s[i]);
     } else if (place == ATTENDING) {
         const double scores[] = {c->group.scores_s[i], c->group.scores_compute_s[i], c->group.scores_load_s[i],
                                  c->group.scores_bytes[i]},
@@ -175,8 +213,9 @@ static void add_attention(struct run *r, int i, enum place place)
         add_product(r, "softmax", times, softmax, &to->group.softmax_s[i]);
         add_product(r, "attention_values", times, values, &to->group.values_s[i]);
     } else if (place == ADDING_PARTS) {
-        add_memory_node(r, place, "partial_sums", times, c->group.sum_s[i], &to->group.sum_s[i]);
-        add_memory_node(r, place, "counts", times, c->group.count_s[i], &to->group.count_s[i]);
+        const double sums[] = {c->group.sum_s[i], c->group.sum_bytes[i]}, counts[] = {c->group.count_s[i], c->group.count_bytes[i]};
+        add_memory_node(r, place, "partial_sums", times, sums, &to->group.sum_s[i]);
+        add_memory_node(r, place, "counts", times, counts, &to->group.count_s[i]);
     }
 }
 
@@ -184,7 +223,8 @@ static void add_nodes(struct run *r, enum place place)
 {
     for (int i = 0; i < r->list.n; i++) add_operator(r, i, place);
     for (int i = 0; i < r->list.n_attentions; i++) add_attention(r, i, place);
-    if (place == JOINING_ROWS) add_memory_node(r, place, "reshape", r->closed.layers, r->closed.reshape_s, &r->seen.reshape_s);
+    const double reshape[] = {r->closed.reshape_s, r->closed.reshape_bytes};
+    if (place == JOINING_ROWS) add_memory_node(r, place, "reshape", r->closed.layers, reshape, &r->seen.reshape_s);
     if (place == AFTERWARDS)
         add_node(r, (struct node){.name = "draft_dispatch",
                                   .place = place,
@@ -225,6 +265,7 @@ static void add_stops(struct run *r)
 static void build_graph(struct run *r)
 {
     for (int place = PROJECTING; place <= AFTERWARDS; place++) add_nodes(r, (enum place)place);
+    for (int i = 0; i < r->nodes; i++) r->node[i].once_s = once_s(r, &r->node[i]);
     add_stops(r);
 }
 
@@ -334,7 +375,7 @@ static void end_sampling(struct run *r)
 static void slide_rows(struct run *r)
 {
     engine_is(r, DSE_BUSY, "slide", -1);
-    after(r, r->closed.slide_s - slide_dispatch_s(r), SLID);
+    after(r, r->slide_s, SLID);
 }
 
 static void act(struct dse_sim *sim, void *object, uint32_t event)
@@ -379,59 +420,27 @@ static double slides_of_call(const struct run *r)
     return (double)(int64_t)(generate / rows) / generate;
 }
 
+/* Of the time of a node loading is no more than its bytes take, and no more than what computing leaves where the two do not
+ * overlap. */
+static void see(struct run *r, int i)
+{
+    const struct node *n = &r->node[i];
+    const double left_s = r->closed.is_summed > 0 ? dse_max(0, r->op_s[i] - n->compute_s) : r->op_s[i];
+    *n->seen = r->op_s[i];
+    r->seen.load_s += dse_min(n->load_s, left_s);
+}
+
 /* What the periods took, in place of what E4 and E6 say. */
 static bool take_times(struct run *r)
 {
     if (!run_period(r, false)) return false;
     const dse_ps alone = r->period;
-    for (int i = 0; i < r->nodes; i++) *r->node[i].seen = r->op_s[i];
+    for (int i = 0; i < r->nodes; i++) see(r, i);
     if (r->closed.slide_bytes == 0) return true;
     if (!run_period(r, true)) return false;
     r->seen.exposed_s = seconds_of(r, r->period - alone);
     r->seen.slides_call = slides_of_call(r);
     return true;
-}
-
-/* Layers of a stage that have experts. */
-static int64_t expert_layers(const struct run *r, const struct dse_llm *llm)
-{
-    int64_t layers = 0;
-    for (size_t i = 0; i < llm->n_kinds; i++)
-        if (llm->kinds[i].feed_forward == DSE_FFN_EXPERTS) layers += llm->kinds[i].layers;
-    return (int64_t)dse_ceil((double)layers / r->closed.stages);
-}
-
-/* Experts with work in a layer of a call, a mean over the layers of the draw. */
-static double experts_drawn(const struct dse_workload *rows, const struct dse_draw *draw, struct dse_oplist *list)
-{
-    dse_workload_expand_drawn(rows, -1, draw, list);
-    for (int i = 0; i < list->n; i++)
-        if (list->op[i].role == DSE_ROLE_EXPERT_UP) return list->op[i].copies;
-    return 0;
-}
-
-/* E18: experts with work, where not all are computed: of the call, and over their mean in each layer. */
-static void draw_experts(struct run *r, const struct dse_workload *w, double *experts)
-{
-    const struct dse_draw draw = dse_draw_of(r->sim, 0, expert_layers(r, w->llm));
-    memcpy(experts, r->closed.op.experts, sizeof r->closed.op.experts);
-    if (draw.layers == 0 || r->closed.all_experts > 0) return;
-    struct dse_workload rows = *w; /* a sequence of each row that is computed, in each pass of a stage */
-    rows.phase = DSE_DECODE;
-    rows.batch = (int64_t)(r->closed.computed * r->closed.stages);
-    rows.data_parallel = 1;
-    rows.context = (int64_t)r->closed.rows_k;
-    rows.context_spread = 0;
-    rows.chunk_tokens = rows.speculation.draft_tokens = 0;
-    struct dse_oplist *list = dse_sim_alloc(r->sim, 1, sizeof *list);
-    double *share = dse_sim_alloc(r->sim, (size_t)draw.layers, sizeof *share);
-    const double mean = experts_drawn(&rows, &draw, list);
-    for (int64_t layer = 0; layer < draw.layers; layer++)
-        share[layer] = experts_drawn(&rows, &(struct dse_draw){draw.seed, draw.layer + layer, 1}, list) / mean;
-    r->share = share;
-    r->shares = draw.layers;
-    for (int i = 0; i < r->list.n; i++)
-        if (r->list.op[i].kind == DSE_OP_LINEAR && r->closed.op.is_expert[i] > 0) experts[i] = mean;
 }
 
 /* The equations, with experts as drawn; what is seen is theirs as long as nothing else is. */
@@ -442,12 +451,29 @@ static void read_equations(struct run *r, struct dse_closed *closed)
     dse_closed_operators(closed, &r->list);
     dse_closed_run(dse_closed_at(closed, &ane_events, NULL), NULL, &r->closed);
     dse_sim_seed(r->sim, (uint64_t)c->seed);
-    draw_experts(r, dse_closed_workload(closed), given->op.experts);
+    r->shares = ane_draw_experts(r->sim, c, dse_closed_workload(closed), &r->list, given->op.experts, &r->share);
     dse_closed_run(dse_closed_at(closed, &ane_call, NULL), given, &r->call);
+    r->slide_s = c->slide_s - slide_dispatch_s(r);
+    r->seen.slide_s = c->slide_s;
     r->seen.exposed_s = c->exposed_s;
     r->seen.slides_call = c->slides_call;
     memcpy(r->seen.op.experts, given->op.experts, sizeof r->seen.op.experts);
     memcpy(r->seen.op.time_s, r->call.op.time_s, sizeof r->seen.op.time_s);
+}
+
+/* An ideal DRAM has the closed form's bandwidth, and its bytes need not be moved. False: the run is refused. */
+static bool open_memory(struct run *r, struct dse_closed *closed)
+{
+    if (dse_sim_ideal(r->sim, DSE_IDEAL_DRAM)) return true;
+    r->memory = ane_memory_new(r->sim, dse_closed_memory(closed), &r->closed, r->engine);
+    return r->memory;
+}
+
+static void time_slide(struct run *r)
+{
+    if (!r->memory || r->closed.slide_bytes <= 0) return;
+    r->slide_s = ane_slide_seconds(r->memory, &r->closed);
+    r->seen.slide_s = slide_dispatch_s(r) + r->slide_s;
 }
 
 bool ane_simulate(struct dse_closed *closed, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
@@ -461,8 +487,10 @@ bool ane_simulate(struct dse_closed *closed, struct dse_sim *sim, void *metrics,
     r->engine = dse_resource(sim, NULL, "engine");
     r->host = dse_resource(sim, NULL, "host");
     if (r->closed.send_s > 0) r->links = dse_resource(sim, NULL, "links");
+    if (!open_memory(r, closed)) return false;
     build_graph(r);
-    if (!take_times(r)) return false;
+    time_slide(r);
+    if (dse_sim_error(sim) || !take_times(r)) return false;
     dse_sim_note(sim, "operators_a_call", "", (double)r->count);
     dse_closed_report(dse_closed_at(closed, &ane_seen, NULL), &r->seen, metrics, breakdown);
     return true;

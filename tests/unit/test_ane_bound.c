@@ -34,7 +34,7 @@ static void bound__over_query_rows_is_near_the_best(void **state)
     assert_near_the_best("phase=prefill context=500 overlap=sum", "query_rows", 8, 512, 8, 0.75, 0.75);
     assert_near_the_best("phase=decode context=512", "query_rows", 8, 512, 8, 0.94, 0.94);
     assert_near_the_best("phase=decode context=512 cache=chunks", "query_rows", 32, 64, 8, 0.83, 0.71);
-    assert_near_the_best("phase=prefill cache=none", "context", 256, 512, 8, 0.97, 0.55);
+    assert_near_the_best("phase=prefill cache=none", "context", 256, 512, 8, 0.96, 0.55);
 }
 
 /* A value that stands for something else (0: as long as needed, none) beside others: the hull of both. */

@@ -63,9 +63,9 @@ static void bounds__are_near_the_best(void **state)
         {"gpt-oss-20b", "expert_dispatch=gathered", "context", 1000, 30000, 0.999},
         {"gpt-oss-20b", "expert_dispatch=all", "query_rows", 8, 64, 0.8},
         {"qwen3-30b-a3b", "expert_dispatch=gathered", "bandwidth_gbs", 50, 500, 0.999},
-        {"deepseek-v2-lite", "expert_dispatch=programs", "weight_bits", 2, 16, 0.999},
+        {"deepseek-v2-lite", "expert_dispatch=programs", "weight_bits", 2, 16, 0.99},
         {"jamba-v0.1", "expert_dispatch=gathered", "engine_tflops", 1, 100, 0.999},
-        {"gemma3-4b", "phase=prefill", "context", 512, 20000, 0.999},
+        {"gemma3-4b", "phase=prefill", "context", 512, 20000, 0.99},
     };
     struct boxes b;
     if (!boxes_init(&b, registry_find("ane"))) abort();

@@ -365,7 +365,7 @@ static void memories__name_every_row_and_are_consistent(void **state)
                  {"hbm2-u55c", 460, 16},
                  {"hbm-256", 256, 16},
                  {"ddr4-3200-2ch", 51.2, 32},
-                 {"lpddr5-m1-ane", 85, 32},
+                 {"lpddr5-m1-ane", 93.2024, 32},
                  {"hbm3-h100-80gb", 3352, 80},
                  {"gddr6-14gbps-256bit", 448, 8},
                  {"lpddr5-6400-16ch", 204.8, 32},
