@@ -74,6 +74,22 @@ static const char *const kinds_of_lad[] = {
     " llm batch context group_reads kv_scale_bits vpu_eas vpu_md vpu_ac vpu_width tiles draws ",
     " batch context batch_policy tiles elementwise draws prefetch ",
 };
+static const char *const kinds_of_flashdecoding[] = {
+    " ",
+    " llm phase context batch engine gpu ",
+    " llm phase context batch engine gpu tensor_parallel pipeline_parallel data_parallel expert_parallel collectives ",
+    " llm draft_tokens drafter draft context engine gpu ",
+    " llm chunk_tokens context_spread latent_form routing kv_bits latent_heads engine expert_tiles expert_ties ",
+    " eviction boundary eviction_ratio phase context kv_format kv_residual engine gpu arithmetic_error ",
+    " llm format weight_bits activation_bits weight_scale_bits kv_bits kv_scale_bits engine gpu narrow_numbers quantizing"
+    " phase batch"
+    " context ",
+    " clock_ghz sms board_power_w gpu engine power phase batch context llm ",
+    " gemm gemm_m gemm_k gemm_n tile_n tile_k pad_rows double_buffering resident_blocks batch gpu engine cache cache_turns ",
+    " llm batch context phase kernel_losses dataflow softmax launches elementwise_kernels split_positions attention_tile ",
+    " llm batch context phase engine gpu sms bandwidth_gbs l1_kib l2_mib tensor_tflops vector_tflops capacity_gib ",
+    " llm batch context tensor_parallel gpu tenure engine prices price_year costs ",
+};
 /* Values among which three of four points are drawn: the whole range fits nothing more often. */
 struct near {
     const char *name;
@@ -106,6 +122,44 @@ static const struct near near_lad[] = {
     {"context_spread", 0, 1},
     {NULL, 0, 0},
 };
+static const struct near near_flashdecoding[] = {
+    {"context", 128, 8192},
+    {"batch", 1, 128},
+    {"clock_ghz", 0.5, 2.5},
+    {"sms", 32, 256},
+    {"board_power_w", 150, 1000},
+    {"pad_rows", 1, 64},
+    {"tensor_parallel", 1, 8},
+    {"pipeline_parallel", 1, 4},
+    {"data_parallel", 1, 4},
+    {"expert_parallel", 1, 4},
+    {"draft_tokens", 0, 8},
+    {"chunk_tokens", 0, 2048},
+    {"context_spread", 0, 1},
+    {"kv_bits", 4, 16},
+    {"kv_scale_bits", 0, 2},
+    {"weight_bits", 4, 16},
+    {"weight_scale_bits", 0, 1},
+    {"activation_bits", 4, 16},
+    {"gemm_m", 0, 512},
+    {"gemm_k", 128, 16384},
+    {"gemm_n", 128, 32768},
+    {"tile_n", 0, 512},
+    {"tile_k", 16, 256},
+    {"resident_blocks", 1, 4},
+    {"elementwise_kernels", 0, 12},
+    {"split_positions", 0, 2048},
+    {"attention_tile", 32, 256},
+    {"bandwidth_gbs", 300, 8000},
+    {"l1_kib", 64, 512},
+    {"l2_mib", 4, 128},
+    {"tensor_tflops", 50, 2500},
+    {"vector_tflops", 10, 100},
+    {"cache_turns", 1, 8},
+    {"latent_heads", 0, 64},
+    {"devices_per_server", 1, 16},
+    {NULL, 0, 0},
+};
 /* A model was frozen with the first `n` of `kinds`; `evicting` has a bit for each kind that may have eviction. */
 static const struct frozen {
     const char *model, *const *kinds;
@@ -114,7 +168,8 @@ static const struct frozen {
 } frozen[] = {{"veda", kinds_of_all, 7, 0x161, NULL},
               {"swiftkv", kinds_of_all, 7, 0x161, NULL},
               {"ane", kinds_of_all, 10, 0x161, NULL},
-              {"lad", kinds_of_lad, 11, 0x7e1, near_lad}};
+              {"lad", kinds_of_lad, 11, 0x7e1, near_lad},
+              {"flashdecoding", kinds_of_flashdecoding, 12, 0x21, near_flashdecoding}};
 
 static const struct frozen *frozen_of(const struct model *m)
 {
