@@ -409,11 +409,17 @@ static bool is_one(const struct room *r, int i)
     return r->lo[i] == 1 && r->hi[i] == 1 && !is_none(r, i);
 }
 
+/* Then the result is what the operation gives, zeros and all. */
+static bool are_exact(const struct room *a, const struct room *b, int i)
+{
+    return range_is_exact(get(a, i)) && range_is_exact(get(b, i));
+}
+
 /* One after the other, as range_apply says it (range.c): without a call where both are numbers from 0 on, as most are. */
 #define EACH(usual, least, most, is_minus_zero) \
     for (int i = 0; i < n; i++) { \
         if (is_usual(a, i) && is_usual(b, i) && (usual)) \
-            set(r, i, (struct graph_range){least, most, is_none(a, i) || is_none(b, i), is_minus_zero}); \
+            set(r, i, (struct graph_range){least, most, is_none(a, i) || is_none(b, i), (is_minus_zero) && !are_exact(a, b, i)}); \
         else \
             set(r, i, range_apply(op, get(a, i), get(b, i), get(b, i))); \
     } \
