@@ -263,7 +263,9 @@ static double long_seconds(struct ane_memory *m)
     const struct ane_job *j = &m->job;
     for (int i = 0; i < m->n_seen; i++)
         if (is_alike(m, &m->seen[i])) return j->bytes * m->seen[i].pace_s + m->bytes * m->seen[i].more_s;
-    const double done_s = carry_out(m), done_bytes = (double)m->tiles * m->bytes, pace_s = pace_of(m);
+    const double done_s = carry_out(m);
+    if (isnan(done_s)) return done_s; /* it did not come to an end */
+    const double done_bytes = (double)m->tiles * m->bytes, pace_s = pace_of(m);
     if (m->n_seen < SEEN_MAX)
         m->seen[m->n_seen++] = (struct seen){.work_s = j->work_s / j->bytes,
                                              .gate_s = j->gate_s / j->bytes,

@@ -130,7 +130,7 @@ says 'did you mean value?' err.txt
 # ---- what README.md and docs/explanation/fidelity.md say of the two fidelities
 "$DSE" eval lad --fidelity event-level >out.txt 2>err.txt || fail "$(cat err.txt)"
 said=$(awk '$1 == "attention_us" { a = 100 * ($2 / $3 - 1) } $1 == "latency_us" { l = 100 * ($2 / $3 - 1) }
-    END { printf "its attention takes %.0f %% longer at event level, and a step %.0f %%", a, l }' out.txt)
+    END { printf "at LAD'"'"'s defaults the event level says %+.0f %% for attention, and %+.0f %% for a step", a, l }' out.txt)
 tr -s ' \n' '  ' <"$2/docs/explanation/fidelity.md" | grep -qF -- "$said" || fail "fidelity.md does not say: $said"
 
 "$DSE" eval veda --fidelity event-level --set llm=llama3.1-8b --set memory=hbm3-h100-80gb --set pe_rows=32 --set pe_columns=32 --set pe_copies=128 --set batch=16 \
