@@ -163,7 +163,7 @@ diff -u a.txt b.txt || fail "pareto has other notices than the sweep"
 # Where one exchanges, the start of it is told, in the unit that each model has it in.
 sed -e 's/^batch.*/&\ntensor_parallel = 2/; s/"terms"/"starts"/' terms.toml >starts.toml
 "$DSE" sweep starts.toml -o starts.db --no-figures >/dev/null 2>said.txt
-says 'note: start of an exchange between chips [us]: lad is at 0, veda at 0, flashdecoding at 13200 (nccl_start_cycles)' said.txt
+says 'note: start of an exchange between chips [us]: lad is at 2, veda at 2, flashdecoding at 13200 (nccl_start_cycles)' said.txt
 # The documents have a word on each term.
 printf '[sweep]\nname = "n"\nmodels = ["lad"]\n[equal]\nnone = 1\n' >none.toml
 "$DSE" sweep none.toml --dry-run >/dev/null 2>said.txt && fail "a term that is none"
