@@ -118,6 +118,7 @@ static void toy_row(uint64_t p, union cell *cells, struct row *row)
     cells[6].text = refused ? NULL : bounds[p % 3];
     cells[7].f64 = refused ? (double)NAN : toy_f64(p + 1);
     row->reason = refused ? "the tile does not fit" : p % 11 == 5 ? "constraint area: area_mm2 <= 25" : NULL;
+    row->is_measured = false;
 }
 
 static inline bool toy_feasible(uint64_t p)
