@@ -113,7 +113,7 @@ static void every_model_and_memory__both_fidelities_see_one_machine(void **state
         }
         with_controllers += controllers;
     }
-    assert_int_equal(with_controllers, 3); /* lad, veda, swiftkv */
+    assert_int_equal(with_controllers, 4); /* lad, veda, swiftkv, ane */
 }
 
 /* Of two names that say it, the one that was given; of two given ones the memory. */
