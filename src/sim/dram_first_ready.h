@@ -75,9 +75,9 @@ struct first_ready {
     struct group group[DRAM_BANKS_MAX];
     struct channel channel[DRAM_CHANNELS_MAX];
     uint64_t has[2], miss[2], open, opening; /* masks of banks; opening: the opener still waits */
-    int64_t bus_ok;                                  /* row-command bus; all commands on one_command_bus */
-    int64_t row_next;                                /* no row command is ready before */
-    int64_t opener_next;                             /* no opener is ready before */
+    int64_t bus_ok;                          /* row-command bus; all commands on one_command_bus */
+    int64_t row_next;                        /* no row command is ready before */
+    int64_t opener_next;                     /* no opener is ready before */
     int count[2], room[2];
     bool writing;
     int64_t refresh_at;
