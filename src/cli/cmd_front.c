@@ -121,7 +121,7 @@ static bool show(const struct invocation *in, const struct sweep_file *s, const 
     if (!quiet) say_result(s, r, db);
     struct front_request front = {.db = db, .run = r->run, .limit = sweep_front_rows(), .pick = true, .summary = !quiet};
     const bool ok = front_table_print(&front, in->diags);
-    return (option_has(in, "no-figures") || sweep_draw_figures(s, catalog, db, quiet, in->diags)) && ok;
+    return (option_has(in, "no-figures") || sweep_draw_figures(s, catalog, db, true, quiet, in->diags)) && ok;
 }
 
 static int run_front(const struct invocation *in, const struct sweep_file *s, const struct catalog *catalog)

@@ -111,7 +111,8 @@ static bool show_run(const struct invocation *in, const struct sweep_file *s, co
         terminal_say(stderr, "%s: its figures are not drawn: the front is empty", s->name);
         return true;
     }
-    return (option_has(in, "no-figures") || is_part || sweep_draw_figures(s, catalog, db, quiet, in->diags)) && ok;
+    return (option_has(in, "no-figures") || is_part || sweep_draw_figures(s, catalog, db, s->keep != KEEP_ALL, quiet, in->diags)) &&
+           ok;
 }
 
 static int run_sweep(const struct invocation *in, const struct sweep_file *s, const struct catalog *catalog,

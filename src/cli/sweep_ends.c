@@ -111,7 +111,20 @@ char *sweep_database_path(const struct invocation *in, const struct sweep_file *
     return xasprintf("results/%s%s.db", s->name, part);
 }
 
-bool sweep_draw_figures(const struct sweep_file *s, const struct catalog *catalog, const char *db, bool quiet, struct diags *diags)
+/* Has the figure's query no rows? An error in the query is for figure_render to tell. */
+static bool has_no_rows(const struct figure *f, struct reader *r)
+{
+    struct diags ignored;
+    diags_init(&ignored);
+    struct query *q = query_new(r, figure_sql(f), (struct srcloc){0}, &ignored);
+    const bool none = q && query_step(q, &ignored) == 0;
+    query_free(q);
+    diags_release(&ignored);
+    return none;
+}
+
+bool sweep_draw_figures(const struct sweep_file *s, const struct catalog *catalog, const char *db, bool front_alone, bool quiet,
+                        struct diags *diags)
 {
     struct figure_feed feed = {0};
     bool ok = figure_feed_open(&feed, db, catalog, diags);
@@ -121,6 +134,13 @@ bool sweep_draw_figures(const struct sweep_file *s, const struct catalog *catalo
     }
     for (size_t i = 0; i < s->n_figures; i++) {
         struct figure *f = figure_read(s->figures[i], diags);
+        if (f && front_alone && has_no_rows(f, feed.reader)) {
+            if (!quiet)
+                terminal_say(stderr, "%s: figure %s is not drawn: its query has no rows here, where only the front is kept",
+                             s->name, figure_name(f));
+            figure_free(f);
+            continue;
+        }
         if (f) figure_set_catalog(f, catalog);
         char *out = f ? figure_picture_path(db, figure_name(f), "png") : NULL;
         bool drawn = f && figure_render(f, feed.reader, out, diags);

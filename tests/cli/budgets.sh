@@ -151,5 +151,6 @@ TOML
 printf '[figure]\ntitle = "f"\nkind = "scatter"\nsql = "select tokens_per_s, area_mm2 from veda_front"\nx = "tokens_per_s"\ny = "area_mm2"\n' >f.toml
 "$DSE" sweep empty.toml >out.txt 2>said.txt || fail "$(cat said.txt)"
 grep -q 'its figures are not drawn: the front is empty' said.txt || fail "$(cat said.txt)"
-"$DSE" front empty.toml -o exact_empty.db --no-figures >out.txt 2>said.txt || fail "$(cat said.txt)"
+"$DSE" front empty.toml -o exact_empty.db >out.txt 2>said.txt || fail "$(cat said.txt)"
+grep -q 'figure f is not drawn: its query has no rows here' said.txt || fail "a figure of no rows: $(cat said.txt)"
 grep -q 'certain: no feasible point of this lattice is known to stay within the quality budget' said.txt || fail "$(cat said.txt)"
