@@ -45,16 +45,19 @@ extern const double dse_node_nm[DSE_NODE_COUNT];
     X(id##_3nm, unit, zero, doc ", 3 nm") \
     X(id##_2nm, unit, zero, doc ", 2 nm")
 
-/* By enum dse_memory_kind (catalog.h) behind DSE_MEMORY_OTHER. A unit is a stack of HBM, a channel of 64 bits of all else. */
+/* By enum dse_memory_kind (catalog.h) behind DSE_MEMORY_OTHER. A unit is a stack of HBM, four channels of LPDDR6, and a channel of
+ * 64 bits of all else. */
 #define DSE_BY_KIND(X, id, unit, zero, doc) \
     X(id##_hbm2, unit, zero, doc ", hbm2") \
     X(id##_hbm2e, unit, zero, doc ", hbm2e") \
     X(id##_hbm3, unit, zero, doc ", hbm3") \
     X(id##_hbm3e, unit, zero, doc ", hbm3e") \
+    X(id##_hbm4, unit, zero, doc ", hbm4") \
     X(id##_ddr4, unit, zero, doc ", ddr4") \
     X(id##_ddr5, unit, zero, doc ", ddr5") \
     X(id##_lpddr4, unit, zero, doc ", lpddr4") \
     X(id##_lpddr5, unit, zero, doc ", lpddr5") \
+    X(id##_lpddr6, unit, zero, doc ", lpddr6") \
     X(id##_gddr5, unit, zero, doc ", gddr5") \
     X(id##_gddr6, unit, zero, doc ", gddr6") \
     X(id##_gddr6x, unit, zero, doc ", gddr6x") \

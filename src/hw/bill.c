@@ -18,7 +18,7 @@ static const char *const lacking[DSE_CONSTANT_COUNT] = {DSE_CONSTANTS(WHY)};
 
 static bool is_stacked(int32_t kind)
 {
-    return kind >= DSE_HBM2 && kind <= DSE_HBM3E;
+    return kind >= DSE_HBM2 && kind <= DSE_HBM4;
 }
 
 double dse_stacks_of(const struct dse_costs *book, int32_t kind, double gbs, double gib)

@@ -5,15 +5,25 @@
 
 #include <math.h>
 
-enum { STACK_BITS = 1024, CHANNEL_BITS = 64, LONG_EDGES = 2 };
+enum { LONG_EDGES = 2 };
 
-static bool is_stacked(int32_t kind)
+/* Data pins of a unit (costs.h): JESD270-4 doubles those of a stack, and JESD209-6 has channels of 24 bits. */
+static double unit_bits(int32_t kind)
 {
-    return kind == DSE_HBM2 || kind == DSE_HBM2E || kind == DSE_HBM3 || kind == DSE_HBM3E;
+    enum { STACK = 1024, STACK_OF_HBM4 = 2048, FOUR_OF_LPDDR6 = 96, CHANNEL = 64 };
+    switch (kind) {
+    case DSE_HBM2:
+    case DSE_HBM2E:
+    case DSE_HBM3:
+    case DSE_HBM3E: return STACK;
+    case DSE_HBM4: return STACK_OF_HBM4;
+    case DSE_LPDDR6: return FOUR_OF_LPDDR6;
+    default: return CHANNEL;
+    }
 }
 
-/* Transfers of a burst: JESD235 (HBM2), JESD238 (HBM3), JESD79-4, JESD79-5, JESD209-4, JESD209-5, JESD212, JESD250, JESD239
- * (GDDR7: 8 pins a channel). */
+/* Transfers of a burst: JESD235 (HBM2), JESD238 (HBM3), JESD270-4 (HBM4), JESD79-4, JESD79-5, JESD209-4, JESD209-5, JESD212, JESD250,
+ * JESD239 (GDDR7: 8 pins a channel), JESD209-6 (LPDDR6: a ninth of it is no data). */
 static double burst_length(int32_t kind)
 {
     switch (kind) {
@@ -21,8 +31,10 @@ static double burst_length(int32_t kind)
     case DSE_HBM2E: return 4;
     case DSE_HBM3:
     case DSE_HBM3E:
+    case DSE_HBM4:
     case DSE_DDR4:
     case DSE_GDDR5: return 8;
+    case DSE_LPDDR6: return 24;
     case DSE_GDDR7: return 32;
     default: return 16;
     }
@@ -31,7 +43,8 @@ static double burst_length(int32_t kind)
 /* Data pins of one channel. */
 static double channel_bits(const struct dse_memory *m)
 {
-    return (double)m->burst_bytes * DSE_BITS_PER_BYTE / burst_length(m->make.kind);
+    const double beside_data = m->make.kind == DSE_LPDDR6 ? 9 / 8.0 : 1;
+    return (double)m->burst_bytes * DSE_BITS_PER_BYTE * beside_data / burst_length(m->make.kind);
 }
 
 void dse_die_at(const struct dse_costs *book, int32_t area, double core_mm2, int64_t tiles, const struct dse_dram *dram,
@@ -44,7 +57,7 @@ void dse_die_at(const struct dse_costs *book, int32_t area, double core_mm2, int
     double edge = dse_by_kind(book, DSE_C_edge_mm_hbm2, kind), share = dse_physical(book, DSE_C_noc_area_share);
     double phy = dse_by_kind(book, DSE_C_phy_mm2_hbm2, kind), transistors = dse_by_kind(book, DSE_C_controller_mtr_hbm2, kind);
     double controller = transistors > 0 ? transistors / dse_by_node(book, DSE_C_density_65nm, node_nm) : transistors;
-    ret->units = dse_ceil(bits / (is_stacked(kind) ? STACK_BITS : CHANNEL_BITS));
+    ret->units = dse_ceil(bits / unit_bits(kind));
     ret->noc_mm2 = tiles > 1 ? core_mm2 * share / (1 - share) : 0;
     ret->phy_mm2 = ret->units * (phy + controller);
     ret->area_mm2 = core_mm2 + ret->noc_mm2 + ret->phy_mm2;

@@ -122,8 +122,8 @@ const struct dse_param dse_dram_detail_fields[] = {
     RATE_ROWS(S), DSE_PARAM_I64_UNIT(S, burst_bytes, "B", 1, 4096, "smallest access of a channel", from_memory), CAPACITY_ROW(S), \
         DSE_EMBED_TOGETHER(S, timing, struct dse_dram_timing, dse_dram_timing_fields)
 
-const char *const dse_memory_kind_names[] = {"other",  "hbm2",   "hbm2e", "hbm3",  "hbm3e",  "ddr4",  "ddr5",
-                                             "lpddr4", "lpddr5", "gddr5", "gddr6", "gddr6x", "gddr7", NULL};
+const char *const dse_memory_kind_names[] = {"other",  "hbm2",   "hbm2e",  "hbm3",  "hbm3e", "hbm4",   "ddr4",  "ddr5",
+                                             "lpddr4", "lpddr5", "lpddr6", "gddr5", "gddr6", "gddr6x", "gddr7", NULL};
 _Static_assert(sizeof dse_memory_kind_names / sizeof *dse_memory_kind_names == DSE_MEMORY_KINDS + 1, "every kind has its word");
 const struct dse_param dse_memory_make_fields[] = {
     DSE_PARAM_ENUM(struct dse_memory_make, kind, dse_memory_kind_names, "kind of DRAM, by which its costs are looked up",

@@ -192,6 +192,9 @@ static void die__counts_the_pins_of_every_memory(void **state)
                  {"lpddr5x-8533-16ch", 4},
                  {"lpddr5x-8000-8ch", 2},
                  {"gddr7-28gbps-512bit", 8},
+                 {"hbm4-8gbps-6stack", 6},
+                 {"ddr5-6400-16ch", 8},
+                 {"lpddr6-10667-16ch", 2},
                  {"hbm2-dramsim3", 1},
                  {"hbm2-ramulator2", 1},
                  {"hbm2-ramulator2-16ch", 2}};
@@ -211,7 +214,7 @@ static void die__of_more_bandwidth_is_never_smaller(void **state)
     for (size_t k = 0; (e = catalog_at(catalog, DSE_KIND_MEMORY, k)) != NULL; k++) {
         const struct dse_memory *m = (const struct dse_memory *)(const void *)e;
         double area = 0, edge = 0;
-        for (int step = 0; step < 80; step++) {
+        for (int step = 0; step < 100; step++) {
             struct dse_die die = die_of(4 * pow(1.1, step), 7, m);
             assert_true(die.area_mm2 >= area && die.edge_mm >= edge);
             area = die.area_mm2;
