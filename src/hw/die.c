@@ -22,8 +22,8 @@ static double unit_bits(int32_t kind)
     }
 }
 
-/* Transfers of a burst: JESD235 (HBM2), JESD238 (HBM3), JESD270-4 (HBM4), JESD79-4, JESD79-5, JESD209-4, JESD209-5, JESD212, JESD250,
- * JESD239 (GDDR7: 8 pins a channel), JESD209-6 (LPDDR6: a ninth of it is no data). */
+/* Transfers of a burst: JESD235 (HBM2), JESD238 (HBM3), JESD270-4 (HBM4), JESD79-4, JESD79-5, JESD209-4, JESD209-5, JESD212,
+ * JESD250, JESD239 (GDDR7: 8 pins a channel), JESD209-6 (LPDDR6: a ninth of it is no data). */
 static double burst_length(int32_t kind)
 {
     switch (kind) {

@@ -53,7 +53,7 @@ env -u DSE_DATA_DIR ./points 2048 >c.csv || fail "the example in C does not run"
 if [ -z "$sanitised" ]; then # whose frames are larger
     # shellcheck disable=SC2086
     cc -std=c99 -pedantic -Wall -Wextra -Werror -pthread "$SOURCE/tests/cli/small_stack.c" $pc -o small_stack || fail "small_stack.c does not compile"
-    DSE_PLUGINS="$SOURCE/examples/array.toml:$SOURCE/examples/tpu_v5e.toml" env -u DSE_DATA_DIR ./small_stack 2>err.txt || fail "in a thread with the stack that dse.h says: $(cat err.txt)"
+    DSE_PLUGINS="$SOURCE/examples/array.toml:$SOURCE/examples/data_sheet.toml" env -u DSE_DATA_DIR ./small_stack 2>err.txt || fail "in a thread with the stack that dse.h says: $(cat err.txt)"
 fi
 printf '#include <dse/dse.h>\nint main() { return dse_version() == nullptr; }\n' >header.cc
 c++ -Wall -Wextra -Werror -I"$(dirname "$header")/.." -fsyntax-only header.cc || fail "dse.h is no C++"

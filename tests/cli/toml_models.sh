@@ -47,9 +47,9 @@ DSE_PLUGINS="$WORK/array.toml" "$DSE" sweep beside.toml -q -o beside.db >out.txt
 with sweep beside.toml -q -j 1 -o one.db >out.txt 2>err.txt || fail "the sweep on one thread: $(cat err.txt)"
 [ "$(rows beside.db array)" = "$(rows one.db array)" ] || fail "rows depend on the threads"
 
-# A TPU by its data sheet: a machine of today's LLMs without a line of C. Its step streams its bytes.
-"$DSE" test-model "$SOURCE/examples/tpu_v5e.toml" >out.txt 2>err.txt || fail "the TPU does not hold: $(cat out.txt err.txt)"
-tpu() { "$DSE" --plugin "$SOURCE/examples/tpu_v5e.toml" eval tpu_v5e --format csv --set llm=gpt-oss-20b --set weight_bits=4 --set context=4096 "$@"; }
+# Machines by their data sheets: those of today's LLMs without a line of C. A step streams its bytes, of all chips at once.
+"$DSE" test-model "$SOURCE/examples/data_sheet.toml" >out.txt 2>err.txt || fail "data sheets do not hold: $(cat out.txt err.txt)"
+tpu() { "$DSE" --plugin "$SOURCE/examples/data_sheet.toml" eval data_sheet --format csv --set llm=gpt-oss-20b --set weight_bits=4 --set context=4096 "$@"; }
 tpu >tpu.csv
 [ "$(sqlite3 :memory: '.mode csv' '.import tpu.csv t' '.mode list' "select abs(dram_mib * 1.048576 / 819 * tokens_per_s / 1000 - 1) < 0.02 and bound = 'dram' from t")" = 1 ] || fail "the TPU: $(cat tpu.csv)"
 

@@ -15,7 +15,7 @@ static const struct {
 } toml_examples[] = {{"veda", NULL},
                      {"swiftkv", NULL},
                      {"array", "examples/array.toml"},
-                     {"tpu_v5e", "examples/tpu_v5e.toml"},
+                     {"data_sheet", "examples/data_sheet.toml"},
                      {"forms", "tests/data/models/forms.toml"}};
 enum { TOML_EXAMPLES = sizeof toml_examples / sizeof *toml_examples };
 
