@@ -274,9 +274,9 @@ static bool take_first_options(struct invocation *in, int *argc, char ***argv)
     for (size_t i = 0; i < in->n_plugins; i++) ok = model_load(files[i], in->diags) && ok;
     ok = model_load_all(catalog_data_dir(), in->diags) && ok;
     size_t n;
-    const struct model *models = registry_models(&n);
+    const struct model *added = registry_added(&n);
     for (size_t i = 0; i < n; i++)
-        if (models[i].file) crash_watch();
+        if (added[i].file) crash_watch();
     return ok;
 }
 

@@ -165,10 +165,10 @@ static void check_model_name(struct checking *c, const struct dse_model *m)
     if (strlen(m->name) > NAME_LENGTH_MAX)
         refuse(c, "a model", m->name, xasprintf("a name has at most %d characters", NAME_LENGTH_MAX));
     size_t n;
-    const struct model *models = registry_models(&n);
+    const char *const *others = registry_names(&n);
     for (size_t i = 0; i < n; i++) {
-        const char *other = models[i].desc->name, *own = name_ending(m->name, other), *theirs = name_ending(other, m->name);
-        if (models[i].desc == m || (!own && !theirs)) continue;
+        const char *other = others[i], *own = name_ending(m->name, other), *theirs = name_ending(other, m->name);
+        if (strcmp(other, m->name) == 0 || (!own && !theirs)) continue;
         refuse(c, "a model", m->name,
                own ? xasprintf("model %s has a table of that name in SQL", other)
                    : xasprintf("it would have a table %s%s in SQL, and a model has that name", m->name, theirs));

@@ -393,7 +393,7 @@ const struct model *plugin_model(const char *file)
 {
     char real[PATH_MAX];
     size_t n;
-    const struct model *all = registry_models(&n);
+    const struct model *all = registry_added(&n);
     for (size_t i = 0; realpath(file, real) && i < n; i++)
         if (all[i].file && strcmp(all[i].file, real) == 0) return &all[i];
     return NULL;
@@ -424,7 +424,7 @@ static const char *function_at(const struct dse_model *m, uintptr_t at, uintptr_
 const struct model *plugin_at_fault(void *const *stack, int n, const char **ret_function)
 {
     size_t n_models;
-    const struct model *models = registry_models(&n_models), *found = NULL;
+    const struct model *models = registry_added(&n_models), *found = NULL;
     for (int i = 0; i < n; i++) {
         Dl_info frame, model;
         uintptr_t last = 0;

@@ -28,9 +28,15 @@ static struct model models[BUILT_IN + REGISTRY_ADDED_MAX] = {
 #undef MODEL
 #undef MODEL_IN_TOML
 };
-static const char *names[BUILT_IN + REGISTRY_ADDED_MAX];
+static const char *names[BUILT_IN + REGISTRY_ADDED_MAX] = {
+#define MODEL(name) #name,
+#define MODEL_IN_TOML(name) MODEL(name)
+#include "registry.def"
+#undef MODEL
+#undef MODEL_IN_TOML
+};
+static bool ready[BUILT_IN + REGISTRY_ADDED_MAX];
 static size_t n_models = BUILT_IN;
-static bool ready;
 
 static void set_made(struct model *m, const struct made_model *made)
 {
@@ -41,9 +47,10 @@ static void set_made(struct model *m, const struct made_model *made)
     m->slopes = made->slopes;
 }
 
-static void make_ready(size_t i)
+static const struct model *make_ready(size_t i)
 {
     struct model *m = &models[i];
+    if (ready[i]) return m;
     if (m->in_toml) {
         const struct made_model made = m->make(m->in_toml);
         set_made(m, &made);
@@ -56,28 +63,33 @@ static void make_ready(size_t i)
     if (m->desc->equations) schema_init_metrics(&m->equations, m->desc->equations, NULL);
     schema_own_units(&m->metrics, m->desc->units);
     schema_own_units(&m->equations, m->desc->units);
+    ready[i] = true;
+    return m;
 }
 
 const struct model *registry_models(size_t *ret_n)
 {
-    for (size_t i = 0; !ready && i < n_models; i++) make_ready(i);
-    ready = true;
+    for (size_t i = 0; i < n_models; i++) make_ready(i);
     if (ret_n) *ret_n = n_models;
     return models;
 }
 
+const struct model *registry_added(size_t *ret_n)
+{
+    *ret_n = n_models - BUILT_IN;
+    return models + BUILT_IN;
+}
+
 const char *const *registry_names(size_t *ret_n)
 {
-    registry_models(ret_n);
+    *ret_n = n_models;
     return names;
 }
 
 const struct model *registry_find(const char *name)
 {
-    size_t n;
-    const struct model *m = registry_models(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(m[i].desc->name, name) == 0) return &m[i];
+    for (size_t i = 0; i < n_models; i++)
+        if (strcmp(names[i], name) == 0) return make_ready(i);
     return NULL;
 }
 
@@ -94,7 +106,6 @@ bool registry_full(struct srcloc loc, struct diags *diags)
 
 bool registry_add(const struct dse_model *desc, const char *folder, const char *file)
 {
-    registry_models(NULL);
     if (!registry_has_room()) return false;
     models[n_models] = (struct model){.desc = desc, .folder = xstrdup(folder), .file = xstrdup(file)};
     make_ready(n_models++);
@@ -115,7 +126,9 @@ char *model_file(const struct model *m, const char *data_dir, const char *name)
 
 void registry_release(void)
 {
-    for (size_t i = 0; ready && i < n_models; i++) {
+    for (size_t i = 0; i < n_models; i++) {
+        if (!ready[i]) continue;
+        ready[i] = false;
         schema_release(&models[i].params);
         schema_release(&models[i].metrics);
         schema_release(&models[i].equations);
@@ -123,5 +136,4 @@ void registry_release(void)
         free(models[i].file);
     }
     n_models = BUILT_IN;
-    ready = false;
 }

@@ -48,12 +48,14 @@ struct made_model registry_make_toml(const struct dse_closed_model *file);
 /* How many may be added. */
 enum { REGISTRY_ADDED_MAX = 256 };
 
-/* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process;
- * made at the first call (not thread-safe), which compiles the files in TOML among them. */
+/* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process. A model
+ * is made at the first call that gives it (not thread-safe): that compiles the file of a model in TOML. */
 const struct model *registry_models(size_t *ret_n);
-/* The names of all models, in the same order; valid as long as those. */
+/* Those that were added. */
+const struct model *registry_added(size_t *ret_n);
+/* The names of all models, in the same order, without making any; valid as long as those. */
 const char *const *registry_names(size_t *ret_n);
-/* The model of that name, or NULL. */
+/* The model of that name, or NULL. Makes no other. */
 const struct model *registry_find(const char *name);
 bool registry_has_room(void);
 /* Say that there is none. Always false. */
