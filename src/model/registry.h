@@ -48,8 +48,8 @@ struct made_model registry_make_toml(const struct dse_closed_model *file);
 /* How many may be added. */
 enum { REGISTRY_ADDED_MAX = 256 };
 
-/* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process. A model
- * is made at the first call that gives it (not thread-safe): that compiles the file of a model in TOML. */
+/* Every model, in the order of models/meson.build, those that were added behind them. The array lives as long as the process. A
+ * model is made at the first call that gives it (not thread-safe): that compiles the file of a model in TOML. */
 const struct model *registry_models(size_t *ret_n);
 /* Those that were added. */
 const struct model *registry_added(size_t *ret_n);
