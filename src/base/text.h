@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A growing string. `s` is always NUL-terminated and never NULL (it points to a constant "" while empty). */
 struct text {
@@ -26,6 +27,11 @@ size_t text_utf8_length(const char *s, size_t n);
 /* A string as JSON has it, in quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(struct text *t, const char *s);
 
+/* Are they the same text? Made for long lists of names, most of which differ in the first letter. */
+static inline bool text_equal(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
 /* The name among names[0..n) that a user most likely meant by `word` (edit distance, at most a third of the word's length plus
  * one), or NULL. */
 const char *text_nearest(const char *word, const char *const *names, size_t n);

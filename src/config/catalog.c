@@ -1,6 +1,7 @@
 #include "config/catalog_internal.h"
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "dse_config.h"
 #include "hw/sram.h"
@@ -162,7 +163,7 @@ bool catalog_has_room(const struct catalog *c, enum dse_kind kind, struct srcloc
 const char *catalog_intern(struct catalog *c, const char *s)
 {
     for (size_t i = 0; i < c->n_interned; i++)
-        if (strcmp(c->interned[i], s) == 0) return c->interned[i];
+        if (text_equal(c->interned[i], s)) return c->interned[i];
     c->interned = xrealloc(c->interned, c->n_interned + 1, sizeof *c->interned);
     return c->interned[c->n_interned++] = xstrdup(s);
 }

@@ -1,5 +1,6 @@
 #include "desc/schema.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 
 #include <assert.h>
@@ -155,7 +156,7 @@ const char **schema_names(const struct schema *s)
 const struct field *schema_find(const struct schema *s, const char *name)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->fields[i].name, name) == 0) return &s->fields[i];
+        if (text_equal(s->fields[i].name, name)) return &s->fields[i];
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "toml_model/compile.h"
 
 #include "base/hint.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>
@@ -141,18 +142,18 @@ struct term compile_call(struct compiling *c, const struct formula_node *n)
     if (strcmp(n->name, "at") == 0) return compile_at(c, n);
     if (strcmp(n->name, "solve") == 0) return compile_solve(c, n);
     for (int i = 0; i < c->m->n_functions; i++)
-        if (strcmp(c->m->functions[i].name, n->name) == 0) return emit_function(c, n, &c->m->functions[i]);
+        if (text_equal(c->m->functions[i].name, n->name)) return emit_function(c, n, &c->m->functions[i]);
     for (int i = 0; i < LOOPS; i++) {
         if (strcmp(compile_loop_names[i], n->name) == 0) return compile_loop(c, n, i);
         names[k++] = compile_loop_names[i];
     }
     for (size_t i = 0; i < BUILT_IN; i++) {
-        if (strcmp(built_in[i].name, n->name) == 0) return emit_built_in(c, n, i);
+        if (text_equal(built_in[i].name, n->name)) return emit_built_in(c, n, i);
         names[k++] = built_in[i].name;
     }
     for (const struct answer *a = answers; a->name; a++) {
         if (strchr(a->name, '.') || !groups_has(&c->m->groups, primitives[a->primitive].groups)) continue;
-        if (strcmp(a->name, n->name) == 0) return emit_answer(c, n, a);
+        if (text_equal(a->name, n->name)) return emit_answer(c, n, a);
         names[k++] = a->name;
     }
     for (int i = 0; i < c->m->n_functions && i < 64; i++) names[k++] = c->m->functions[i].name;

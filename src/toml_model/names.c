@@ -1,6 +1,7 @@
 /* What a name in a formula means: parameters, fields of catalog entries, shared quantities, fields of operators, equations. */
 #include "toml_model/internal.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 
 #include <stddef.h>
@@ -121,7 +122,7 @@ int find_equation(const struct toml_model *m, const char *name, enum domain doma
 {
     for (int i = 0; i < m->n_equations; i++) {
         const struct equation *e = &m->equations[i];
-        if (e->is_public && e->domain == domain && strcmp(e->name, name) == 0) return i;
+        if (e->is_public && e->domain == domain && text_equal(e->name, name)) return i;
     }
     return -1;
 }
@@ -137,7 +138,7 @@ static int known_input(const struct toml_model *m, enum input_kind kind, enum do
 {
     for (int i = 0; i < m->n_inputs; i++) {
         const struct input *in = &m->inputs[i];
-        if (in->kind == kind && in->domain == domain && strcmp(in->name, name) == 0) return i;
+        if (in->kind == kind && in->domain == domain && text_equal(in->name, name)) return i;
     }
     return -1;
 }
