@@ -33,7 +33,6 @@ struct block_places {
     const struct block_shape *from, *to;
     uint16_t at[BLOCK_POINTS_MAX];
 };
-_Static_assert(BLOCK_POINTS_MAX <= UINT16_MAX + 1, "a combination has two bytes");
 enum { BLOCK_PLACES = 64 };
 /* By a number of the two shapes; forgotten where they are no longer the same. */
 struct block_places_kept {
@@ -50,7 +49,7 @@ static inline const uint16_t *block_places(struct block_places_kept *k, const st
     if (p->from == from && p->to == to) return p->at;
     p->from = from;
     p->to = to;
-    for (int i = 0; i < to->n; i++) p->at[i] = (uint16_t)from->of_point[to->point_of[i]];
+    for (int i = 0; i < block_new_ones(to); i++) p->at[i] = from->of_point[to->point_of[i]];
     return p->at;
 }
 

@@ -40,6 +40,7 @@ struct many_at_work *many_at_work_new(const struct space *sp)
     for (size_t c = 0; c < w->n_params; c++) w->column_axes[c] = many->of_param(w->worker, sp->columns[c].field->offset);
     block_init(&w->block);
     w->block.n_axes = (int)sp->n_axes;
+    w->block.is_lasting = !sp->sampler;
     w->params = xcalloc(BLOCK_POINTS_MAX, sp->model->desc->params_size);
     w->metrics = xcalloc(BLOCK_POINTS_MAX, sp->model->desc->metrics_size);
     return w;

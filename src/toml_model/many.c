@@ -12,7 +12,7 @@ struct code {
     const struct plan *plan;
     struct wanted wanted;
     struct block_code *block;
-    double *elements; /* by input and combination of the workload: BLOCK_POINTS_MAX each */
+    double *elements; /* by input and new combination of the workload: BLOCK_POINTS_MAX each */
 };
 
 enum { CODES_MAX = 64, FEW_POINTS = 8 };
@@ -39,6 +39,7 @@ struct many_worker {
     struct block *block; /* the points' own, or a part of them */
     int32_t *point_of;   /* of a part: which points; NULL of the whole */
     struct code *code;
+    const struct block_shape *elements_of; /* combinations that the code's elements are of; NULL: not read yet */
     struct block part;
     int32_t points_of_part[BLOCK_POINTS_MAX];
 };
@@ -128,18 +129,6 @@ static const struct plan_input *element_input_of(const struct many_worker *w, in
     return NULL;
 }
 
-static void read_input(void *object, const struct block_shape *s, int what, int element, double *ret)
-{
-    struct many_worker *w = object;
-    int at = 0;
-    const struct plan_input direct = {0, what, element};
-    if (element >= 0 && element_input_of(w, what, element, &at)) {
-        memcpy(ret, w->code->elements + (size_t)at * BLOCK_POINTS_MAX, (size_t)s->n * sizeof *ret);
-        return;
-    }
-    for (int i = 0; i < s->n; i++) ret[i] = point_input(w->m, &direct, params_of(w, s->point_of[i]), NULL);
-}
-
 /* Nothing is known of the points of this block. */
 static void begin_block(struct many_worker *w, struct block *b)
 {
@@ -167,13 +156,28 @@ static struct groups read_groups(void *object, unsigned groups, int point)
 static void read_elements(struct many_worker *w, const struct block_shape *s)
 {
     const struct plan *p = w->code->plan;
-    for (int c = 0; c < s->n; c++) {
+    w->elements_of = s;
+    for (int c = 0; c < block_new_ones(s); c++) {
         const void *params = params_of(w, s->point_of[c]);
         expand(w->m, read_groups(w, 1 << GROUP_WORKLOAD, s->point_of[c]).workload, &w->ops);
         for (int i = 0; i < p->n_inputs; i++)
             if (p->inputs[i].element >= 0)
                 w->code->elements[(size_t)i * BLOCK_POINTS_MAX + (size_t)c] = point_input(w->m, &p->inputs[i], params, &w->ops);
     }
+}
+
+static void read_input(void *object, const struct block_shape *s, int what, int element, double *ret)
+{
+    struct many_worker *w = object;
+    const size_t n = (size_t)block_new_ones(s);
+    int at = 0;
+    const struct plan_input direct = {0, what, element};
+    if (element >= 0 && element_input_of(w, what, element, &at)) {
+        if (w->elements_of != s) read_elements(w, s);
+        memcpy(ret, w->code->elements + (size_t)at * BLOCK_POINTS_MAX, n * sizeof *ret);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) ret[i] = point_input(w->m, &direct, params_of(w, s->point_of[i]), NULL);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------------------- */
@@ -310,7 +314,7 @@ static void run_alike(struct many_worker *w, const struct plan *plan, const stru
 {
     const struct block_source source = {w, read_input, read_groups};
     w->code = find_code(w, plan);
-    if (w->m->expands) read_elements(w, block_shape(w->block, w->reads.of_operators & block_varying(w->block)));
+    w->elements_of = NULL;
     block_run(w->code->block, w->block, &source);
     fill_common(w, a);
     fill_own(w, a);
@@ -342,6 +346,7 @@ static void run_part(struct many_worker *w, const struct plan *plan, const struc
     struct block *part = &w->part;
     part->n = 0;
     part->n_axes = all->n_axes;
+    part->is_lasting = all->is_lasting;
     memcpy(part->size, all->size, sizeof all->size);
     for (int p = 0; p < all->n; p++) {
         if (plans[p] != plan) continue;
