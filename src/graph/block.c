@@ -171,9 +171,29 @@ BLOCK_WIDE static void spread(double x, int n, double *restrict to)
     _Pragma("omp simd") for (int i = 0; i < n; i++) to[i] = x;
 }
 
-BLOCK_WIDE static void gather(const double *restrict from, const uint16_t *restrict at, int n, double *restrict to)
+static void gather_any(const double *restrict from, const uint16_t *restrict at, int n, double *restrict to)
 {
-    _Pragma("omp simd") for (int i = 0; i < n; i++) to[i] = from[at[i]];
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const double a = from[at[i]], b = from[at[i + 1]], c = from[at[i + 2]], d = from[at[i + 3]];
+        to[i] = a;
+        to[i + 1] = b;
+        to[i + 2] = c;
+        to[i + 3] = d;
+    }
+    for (; i < n; i++) to[i] = from[at[i]];
+}
+
+BLOCK_WIDE static void gather(const double *restrict from, const struct block_places *p, int n, double *restrict to)
+{
+    for (int i = 0; i < n; i += BLOCK_CHUNK) {
+        const double *next = from + p->at[i];
+        switch (p->run[i / BLOCK_CHUNK]) {
+        case RUN_SAME: _Pragma("omp simd") for (int k = 0; k < BLOCK_CHUNK; k++) to[i + k] = *next; break;
+        case RUN_NEXT: _Pragma("omp simd") for (int k = 0; k < BLOCK_CHUNK; k++) to[i + k] = next[k]; break;
+        default: gather_any(from, p->at + i, n - i < BLOCK_CHUNK ? n - i : BLOCK_CHUNK, to + i); break;
+        }
+    }
 }
 
 static const struct block_shape *shape_of(const struct block_code *c, int node)
@@ -355,7 +375,6 @@ static void find_shape(struct block_group *g, struct block *b)
 
 void block_run(struct block_code *c, struct block *b, const struct block_source *source)
 {
-    block_places_forget(&c->places);
     begin(c, b);
     for (int i = 0; i < c->n_groups; i++) find_shape(&c->groups[i], b);
     for (int i = 0; i < c->order.n; i++) {

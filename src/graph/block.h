@@ -18,6 +18,7 @@ struct block_shape {
     int n, from;                         /* of a table, those before `from` are of earlier blocks; else it is 0 */
     uint16_t of_point[BLOCK_POINTS_MAX]; /* which one a point has */
     uint16_t point_of[BLOCK_POINTS_MAX]; /* a point that has number from + i */
+    uint64_t stamp;                      /* the same stamp of the same shape: nothing has changed */
 };
 _Static_assert(BLOCK_POINTS_MAX <= UINT16_MAX + 1 && BLOCK_TABLE_MAX <= INT16_MAX + 1, "a combination has two bytes");
 /* How many of them are of this block. */

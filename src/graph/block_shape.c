@@ -205,11 +205,13 @@ const struct block_shape *block_shape(struct block *b, uint32_t axes)
     for (int i = 0; i < b->n_shapes; i++)
         if (b->shapes[i]->axes == axes) return b->shapes[i];
     struct block_shape *s = add_shape(b, axes);
+    s->stamp = b->serial;
     if (!apart) {
         fill(b, s);
         return s;
     }
     s->n = b->n;
+    s->stamp = UINT64_MAX - (uint64_t)b->n;
     for (int i = 0; i < b->n; i++) s->of_point[i] = s->point_of[i] = (uint16_t)i;
     return s;
 }
@@ -257,5 +259,6 @@ const struct block_shape *block_table_shape(struct block_table *t, const struct 
     }
     t->block = b;
     t->serial = b->serial;
+    s->stamp++;
     return s;
 }
