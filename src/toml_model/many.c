@@ -17,6 +17,13 @@ struct code {
 
 enum { CODES_MAX = 64, FEW_POINTS = 8 };
 
+/* A metric of the model's own, and its numbers. */
+struct own_column {
+    const struct own_metric *own;
+    const double *numbers;
+    const struct block_shape *shape;
+};
+
 struct many_worker {
     const struct toml_model *m;
     struct reads reads;
@@ -32,6 +39,7 @@ struct many_worker {
     struct dse_common common[BLOCK_POINTS_MAX];
     struct dse_bill bills[BLOCK_POINTS_MAX];
     struct dse_built built[BLOCK_POINTS_MAX];
+    struct own_column *own; /* those that are wanted */
 
     /* the block at hand */
     const struct many_points *points;
@@ -72,6 +80,7 @@ static struct many_worker *worker_new(const void *object, const struct many_latt
     struct many_worker *w = xcalloc(1, sizeof *w);
     w->m = object;
     reads_init(&w->reads, w->m, lattice);
+    w->own = xcalloc((size_t)w->m->n_own + 1, sizeof *w->own);
     block_init(&w->part);
     return w;
 }
@@ -89,6 +98,7 @@ static void worker_free(struct many_worker *w)
     block_release(&w->part);
     box_blocks_free(w->boxes);
     reads_release(&w->reads);
+    free(w->own);
     free(w);
 }
 
@@ -294,16 +304,21 @@ static void fill_common(struct many_worker *w, const struct answers *a)
         memcpy(a->metrics + (size_t)whole_of(w, p) * a->stride, &w->common[s->of_point[p]], sizeof *w->common);
 }
 
-static void fill_own(const struct many_worker *w, const struct answers *a)
+/* Point by point, so that metrics are written once they are at hand. */
+static void fill_own(struct many_worker *w, const struct answers *a)
 {
+    int n = 0;
     for (int i = 0; i < w->m->n_own; i++) {
-        const struct own_metric *own = &w->m->own[i];
-        const struct block_shape *s;
+        struct own_column *c = &w->own[n];
         if (!wanted_own(w->m, &w->wanted, i)) continue;
-        const double *numbers = numbers_of(w, own->equation, &s);
-        for (int p = 0; p < w->block->n; p++) {
-            own_store(own, numbers[s->of_point[p]], a->metrics + (size_t)whole_of(w, p) * a->stride);
-        }
+        c->own = &w->m->own[i];
+        c->numbers = numbers_of(w, c->own->equation, &c->shape);
+        n++;
+    }
+    for (int p = 0; p < w->block->n; p++) {
+        char *metrics = a->metrics + (size_t)whole_of(w, p) * a->stride;
+        for (const struct own_column *c = w->own; c < w->own + n; c++)
+            own_store(c->own, c->numbers[c->shape->of_point[p]], metrics);
     }
 }
 
