@@ -249,6 +249,7 @@ BLOCK_WIDE static void operate(enum graph_op op, int n, const double *restrict a
     case GRAPH_MAX: EACH(b[i] > a[i] ? b[i] : a[i]);
     case GRAPH_AND: EACH(a[i] != 0 && b[i] != 0 ? 1.0 : 0.0);
     case GRAPH_OR: EACH(a[i] != 0 || b[i] != 0 ? 1.0 : 0.0);
+    case GRAPH_KNOWN: EACH(a[i] == a[i] ? 1.0 : 0.0);
     case GRAPH_NEGATE: EACH(-a[i]);
     case GRAPH_SQRT: EACH(sqrt(a[i]));
     case GRAPH_CEIL: EACH(ceil(a[i]));

@@ -48,7 +48,7 @@ const struct block_places *block_places(struct block_places_kept *k, const struc
 /* Loops over numbers are compiled for wider machines, too. Not for the sanitizer of races: what chooses between them runs before
  * the sanitizer has begun, and calls into it. */
 #if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_THREAD__
-#define BLOCK_WIDE __attribute__((target_clones("avx2", "default")))
+#define BLOCK_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define BLOCK_WIDE
 #endif
