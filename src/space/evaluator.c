@@ -20,6 +20,9 @@ struct evaluator {
     struct runner *runner;
     struct judge *judge;
     struct cell_runs *metric_cells;
+    bool is_judged; /* a point, as follows: */
+    struct budget_row judged_row;
+    struct row judged;
     struct standing standing; /* of the last point */
     struct mixer *mixer;      /* NULL: no requests */
     char **failures;          /* of runs at event level, as reasons */
@@ -251,6 +254,12 @@ static const char *judge_quality(struct evaluator *e)
     return e->space->sweep->known_quality ? unknown_quality(e, stand(e)) : NULL;
 }
 
+static bool is_same_row(const struct budget_row *a, const struct budget_row *b)
+{
+    return a->quality == b->quality && memcmp(a->value, b->value, sizeof a->value) == 0 &&
+           memcmp(a->has, b->has, sizeof a->has) == 0;
+}
+
 /* Of a point that keeps the constraints: the fronts that it may be on, or why none. */
 static struct row judge_point(struct evaluator *e)
 {
@@ -258,8 +267,11 @@ static struct row judge_point(struct evaluator *e)
     const char *unknown = judge_quality(e);
     if (unknown) return (struct row){.reason = unknown};
     const struct budget_row row = budget_row_of(e);
+    if (e->is_judged && is_same_row(&row, &e->judged_row)) return e->judged;
     const unsigned fronts = budget_fronts(&s->budget, &row);
-    return (struct row){.reason = fronts ? NULL : budget_reason(&s->budget, &row), .fronts = fronts};
+    e->judged_row = row;
+    e->is_judged = true;
+    return e->judged = (struct row){.reason = fronts ? NULL : budget_reason(&s->budget, &row), .fronts = fronts};
 }
 
 static const char *broken_constraint(struct evaluator *e)

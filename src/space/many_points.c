@@ -26,6 +26,7 @@ struct many_at_work {
     uint64_t first;
     const uint64_t *points;      /* NULL: from `first` on */
     bool made[BLOCK_POINTS_MAX]; /* params */
+    uint32_t of_standing;        /* axes */
     const struct block_shape *standing;
     struct param_column *columns; /* those of rows that are parameters, which stand first */
     size_t n_params, n_varying;
@@ -68,6 +69,7 @@ struct many_at_work *many_at_work_new(const struct space *sp)
     w->block.is_lasting = !sp->sampler;
     for (size_t a = 0; a < sp->n_axes; a++) w->block.size[a] = (int32_t)sp->axes[a].n;
     find_columns(w);
+    w->of_standing = many->standing(w->worker);
     w->params = xcalloc(BLOCK_POINTS_MAX, sp->model->desc->params_size);
     w->metrics = xcalloc(BLOCK_POINTS_MAX, sp->model->desc->metrics_size);
     return w;
@@ -136,7 +138,7 @@ static void run_placed(struct many_at_work *w, size_t n, const bool *wanted)
     memset(w->made, 0, n * sizeof *w->made);
     w->many->run(w->worker, &points, w->reasons, w->metrics, w->space->model->desc->metrics_size);
     const uint32_t varying = block_varying(&w->block);
-    w->standing = block_shape(&w->block, w->many->standing(w->worker) & varying);
+    w->standing = block_shape(&w->block, w->of_standing & varying);
     w->has_cells = false;
 }
 
