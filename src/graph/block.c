@@ -188,11 +188,13 @@ BLOCK_WIDE static void gather(const double *restrict from, const struct block_pl
 {
     for (int i = 0; i < n; i += BLOCK_CHUNK) {
         const double *next = from + p->at[i];
+        /* NOLINTBEGIN(bugprone-branch-clone): it sees no difference between two loops of a pragma */
         switch (p->run[i / BLOCK_CHUNK]) {
         case RUN_SAME: _Pragma("omp simd") for (int k = 0; k < BLOCK_CHUNK; k++) to[i + k] = *next; break;
         case RUN_NEXT: _Pragma("omp simd") for (int k = 0; k < BLOCK_CHUNK; k++) to[i + k] = next[k]; break;
         default: gather_any(from, p->at + i, n - i < BLOCK_CHUNK ? n - i : BLOCK_CHUNK, to + i); break;
         }
+        /* NOLINTEND(bugprone-branch-clone) */
     }
 }
 
@@ -284,7 +286,7 @@ static void call(struct block_code *c, int node, const struct block_source *sour
         const struct groups g = source->groups(source->object, groups, s->point_of[i]);
         for (int k = 0; k < n->n_args; k++) a[k] = args[k][i];
         p->of(&g, a, ret);
-        for (int k = 0; k < p->n_results; k++) to[k][i] = ret[k];
+        for (int k = 0; k < p->n_results; k++) to[k][i] = ret[k]; /* NOLINT(clang-analyzer-core.NullDereference): there are rooms */
     }
 }
 

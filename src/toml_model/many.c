@@ -428,7 +428,7 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     w->wanted = wanted_of(w->m, points->wanted);
     begin_block(w, all);
     w->point_of = NULL;
-    const struct plan *plans[BLOCK_POINTS_MAX];
+    const struct plan *plans[BLOCK_POINTS_MAX] = {NULL};
     bool alike = true;
     for (int p = 0; p < all->n; p++) reasons[p] = NULL;
     if (any_chooses(w, all->n)) { /* each takes another number */
