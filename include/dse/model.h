@@ -96,7 +96,7 @@ struct dse_totals {
     const struct dse_bill *bill; /* NULL: none, and the metrics of costs have no meaning (.without) */
 };
 struct dse_common dse_common_of(const struct dse_totals *t);
-/* The same with what dse_bill_build made of the bill. */
+/* The same with what dse_bill_build made of the bill; NULL: nobody reads what it costs. */
 struct dse_common dse_common_built(const struct dse_totals *totals, const struct dse_built *built);
 /* What limits the larger share of a step, whose seconds it shares out by what they wait for; of equal ones the first. */
 int32_t dse_bound_of(double compute_s, double dram_s, double latency_s);

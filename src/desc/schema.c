@@ -229,10 +229,11 @@ bool field_same(const struct field *f, const void *a, const void *b)
 
 double field_number(const struct field *f, const void *object)
 {
-    struct value v = field_get(f, object);
-    if (f->type == DSE_TYPE_F64) return v.f64;
-    if (f->type == DSE_TYPE_I64) return (double)v.i64;
-    return (double)NAN;
+    double x;
+    if (f->type == DSE_TYPE_I64) return (double)field_get(f, object).i64;
+    if (f->type != DSE_TYPE_F64) return (double)NAN;
+    memcpy(&x, (const char *)object + f->offset, sizeof x);
+    return x;
 }
 
 const char *value_text(const struct field *f, struct value v, char buf[TEXT_NUMBER_MAX])

@@ -10,142 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------------------ */
-
-void block_init(struct block *b)
-{
-    b->n = b->n_axes = b->n_shapes = b->capacity = 0;
-    b->is_varying_known = false;
-    b->shapes = NULL;
-}
-
-void block_release(struct block *b)
-{
-    for (int i = 0; i < b->capacity; i++) free(b->shapes[i]);
-    free(b->shapes);
-    block_init(b);
-}
-
-enum { COUNTED = 4096 }; /* keys that have a table */
-
-/* Number the keys, which are below `all`, in the order of the points: `of` each, and the first that has each. Returns how many
- * there are. */
-static int number_counted(const int64_t *key, int n, int64_t all, int32_t *of, int32_t *first)
-{
-    int16_t table[COUNTED];
-    int ret = 0;
-    memset(table, 0xff, (size_t)all * sizeof *table);
-    for (int i = 0; i < n; i++) {
-        if (table[key[i]] < 0) {
-            first[ret] = i;
-            table[key[i]] = (int16_t)ret++;
-        }
-        of[i] = table[key[i]];
-    }
-    return ret;
-}
-
-/* The same of any keys. */
-static int number_hashed(const int64_t *key, int n, int32_t *of, int32_t *first)
-{
-    enum { SLOTS = 2 * BLOCK_POINTS_MAX };
-    int16_t table[SLOTS];
-    int ret = 0;
-    memset(table, 0xff, sizeof table);
-    for (int i = 0; i < n; i++) {
-        size_t slot = (uint64_t)key[i] * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (SLOTS - 1);
-        while (table[slot] >= 0 && key[first[table[slot]]] != key[i]) slot = (slot + 1) & (SLOTS - 1);
-        if (table[slot] < 0) {
-            first[ret] = i;
-            table[slot] = (int16_t)ret++;
-        }
-        of[i] = table[slot];
-    }
-    return ret;
-}
-
-void block_begin(struct block *b)
-{
-    b->n_shapes = 0;
-    b->is_varying_known = false;
-}
-
-void block_number(struct block *b, int axis, const int64_t *keys)
-{
-    int32_t first[BLOCK_POINTS_MAX];
-    b->size[axis] = number_hashed(keys, b->n, b->at[axis], first);
-    b->is_varying_known = false;
-}
-
-static bool varies(const struct block *b, int axis)
-{
-    for (int i = 1; i < b->n; i++)
-        if (b->at[axis][i] != b->at[axis][0]) return true;
-    return false;
-}
-
-uint32_t block_varying(struct block *b)
-{
-    if (b->is_varying_known) return b->varying;
-    b->varying = 0;
-    for (int a = 0; a < b->n_axes; a++)
-        if (varies(b, a)) b->varying |= 1u << a;
-    b->is_varying_known = true;
-    return b->varying;
-}
-
-/* The shape of the most of these axes, and of no others, that was asked for before this one; or NULL. */
-static const struct block_shape *part_of(const struct block *b, const struct block_shape *s)
-{
-    const struct block_shape *ret = NULL;
-    for (int i = 0; i < b->n_shapes && b->shapes[i] != s; i++) {
-        const uint32_t axes = b->shapes[i]->axes;
-        if ((axes & ~s->axes) == 0 && (!ret || __builtin_popcount(axes) > __builtin_popcount(ret->axes))) ret = b->shapes[i];
-    }
-    return ret;
-}
-
-/* Combinations are found by a number that counts them through, from those of a shape that is known. Where there are too many of
- * these, those of the axes so far that are there are numbered anew. */
-static void fill(const struct block *b, struct block_shape *s)
-{
-    const int64_t most = b->n < COUNTED / 16 ? 16 * b->n : COUNTED;
-    const struct block_shape *part = part_of(b, s);
-    int64_t key[BLOCK_POINTS_MAX] = {0}, all = part ? part->n : 1;
-    for (int i = 0; i < b->n && part; i++) key[i] = part->of_point[i];
-    for (int a = 0; a < b->n_axes; a++) {
-        if (!((s->axes & ~(part ? part->axes : 0)) >> a & 1)) continue;
-        if (all > most) {
-            all = number_hashed(key, b->n, s->of_point, s->point_of);
-            for (int i = 0; i < b->n; i++) key[i] = s->of_point[i];
-        }
-        all *= b->size[a];
-        for (int i = 0; i < b->n; i++) key[i] = key[i] * b->size[a] + b->at[a][i];
-    }
-    s->n =
-        all > most ? number_hashed(key, b->n, s->of_point, s->point_of) : number_counted(key, b->n, all, s->of_point, s->point_of);
-}
-
-const struct block_shape *block_shape(struct block *b, uint32_t axes)
-{
-    for (int i = 0; i < b->n_shapes; i++)
-        if (b->shapes[i]->axes == axes) return b->shapes[i];
-    if (b->n_shapes == b->capacity) {
-        b->shapes = xrealloc(b->shapes, (size_t)b->capacity + 1, sizeof *b->shapes);
-        b->shapes[b->capacity++] = xcalloc(1, sizeof **b->shapes);
-    }
-    struct block_shape *s = b->shapes[b->n_shapes++];
-    s->axes = axes;
-    fill(b, s);
-    return s;
-}
-
 /* ---- code -------------------------------------------------------------------------------------------------------------------- */
 
 struct block_node {
+    int32_t group;
+    bool is_kept; /* its numbers stay from one run to the next: those of a table from its first combination on */
+    double **v;   /* numbers; of a call, of each of its answers */
+    double *one;  /* where the shape has one combination alone */
+};
+
+/* Nodes that depend on the same axes. */
+struct block_group {
+    uint32_t axes;
+    struct block_table *table; /* NULL: too many combinations for one */
     const struct block_shape *shape;
-    double *v[PRIMITIVE_RESULTS_MAX];  /* numbers; of a call, of each of its answers */
-    double one[PRIMITIVE_RESULTS_MAX]; /* where the shape has one combination alone */
+    bool is_known; /* its nodes that are kept have the numbers of this block already */
+    const struct block *block;
+    uint64_t serial; /* of the block that they are of */
 };
 
 /* A SOLVE, which is run point by point. */
@@ -162,6 +43,10 @@ struct block_code {
     int n_solves;
     struct block_order order;
     struct block_node *nodes;
+    double **v, *one; /* of all nodes */
+    struct block_group *groups;
+    int n_groups;
+    bool is_begun;            /* it has run */
     struct block_rooms rooms; /* of BLOCK_POINTS_MAX numbers */
     struct block_places_kept places;
 };
@@ -193,16 +78,65 @@ static void release_solves(struct block_code *c)
     slots_release(&c->slots);
 }
 
+static int find_group(struct block_code *c, uint32_t axes)
+{
+    for (int i = 0; i < c->n_groups; i++)
+        if (c->groups[i].axes == axes) return i;
+    c->groups[c->n_groups].axes = axes;
+    return c->n_groups++;
+}
+
+static void make_nodes(struct block_code *c)
+{
+    const size_t all = (size_t)c->g->n + 1;
+    size_t n = 0, at = 0;
+    for (int i = 0; i < c->g->n; i++) n += (size_t)block_results(&c->g->nodes[i]);
+    c->nodes = xcalloc(all, sizeof *c->nodes);
+    c->groups = xcalloc(all, sizeof *c->groups);
+    c->v = xcalloc(n + 1, sizeof *c->v);
+    c->one = xcalloc(n + 1, sizeof *c->one);
+    for (int i = 0; i < c->g->n; i++) {
+        c->nodes[i] = (struct block_node){.group = -1, .v = c->v + at, .one = c->one + at};
+        at += (size_t)block_results(&c->g->nodes[i]);
+    }
+}
+
 struct block_code *block_code_new(const struct graph *g, const int *roots, int n, const struct block_axes *axes)
 {
     struct block_code *c = xcalloc(1, sizeof *c);
     c->g = g;
-    c->nodes = xcalloc((size_t)g->n + 1, sizeof *c->nodes);
     c->rooms.size = BLOCK_POINTS_MAX * sizeof(double);
     block_order_make(g, roots, n, axes, &c->order);
-    for (int i = 0; i < c->order.n; i++)
-        if (g->nodes[c->order.list[i]].op == GRAPH_SOLVE) add_solve(c, c->order.list[i]);
+    make_nodes(c);
+    for (int i = 0; i < c->order.n; i++) {
+        const int node = c->order.list[i];
+        c->nodes[node].group = find_group(c, c->order.axes[node]);
+        if (g->nodes[node].op == GRAPH_SOLVE) add_solve(c, node);
+    }
     return c;
+}
+
+/* Nodes that are read where others are not computed are kept: by a SOLVE, and of a block that lasts by nodes of other axes. */
+static void keep_nodes(struct block_code *c, bool is_lasting)
+{
+    int *inner = graph_inner(c->g);
+    for (int i = 0; i < c->g->n; i++) {
+        const struct graph_node *n = &c->g->nodes[i];
+        if (c->order.last[i] < 0) continue;
+        if (c->order.last[i] == c->g->n) c->nodes[block_holder(c->g, i)].is_kept = true;
+        for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
+            const bool solves = n->op == GRAPH_SOLVE || inner[i] >= 0;
+            if (solves || (is_lasting && c->order.axes[n->args[k]] != c->order.axes[i]))
+                c->nodes[block_holder(c->g, n->args[k])].is_kept = true;
+        }
+    }
+    for (int i = 0; i < c->g->n; i++) c->nodes[i].is_kept = c->nodes[block_holder(c->g, i)].is_kept;
+    free(inner);
+}
+
+static bool is_room(const struct block_node *n, int k)
+{
+    return n->v[k] && n->v[k] != &n->one[k];
 }
 
 static void let_go(struct block_code *c, int node)
@@ -211,7 +145,7 @@ static void let_go(struct block_code *c, int node)
     const struct graph_node *of = &c->g->nodes[node];
     if (of->op == GRAPH_RESULT) return; /* its numbers are the call's */
     for (int k = 0; k < block_results(of); k++)
-        if (n->v[k] && n->v[k] != &n->one[k]) block_rooms_give(&c->rooms, n->v[k]);
+        if (is_room(n, k)) block_rooms_give(&c->rooms, n->v[k]);
     for (int k = 0; k < block_results(of); k++) n->v[k] = NULL;
 }
 
@@ -219,10 +153,14 @@ void block_code_free(struct block_code *c)
 {
     if (!c) return;
     for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]);
+    for (int i = 0; i < c->n_groups; i++) block_table_free(c->groups[i].table);
     release_solves(c);
     block_rooms_release(&c->rooms);
     block_order_release(&c->order);
+    free(c->groups);
     free(c->nodes);
+    free(c->v);
+    free(c->one);
     free(c);
 }
 
@@ -233,21 +171,55 @@ BLOCK_WIDE static void spread(double x, int n, double *restrict to)
     _Pragma("omp simd") for (int i = 0; i < n; i++) to[i] = x;
 }
 
-BLOCK_WIDE static void gather(const double *restrict from, const uint16_t *restrict at, int n, double *restrict to)
+static void gather_any(const double *restrict from, const uint16_t *restrict at, int n, double *restrict to)
 {
-    _Pragma("omp simd") for (int i = 0; i < n; i++) to[i] = from[at[i]];
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const double a = from[at[i]], b = from[at[i + 1]], c = from[at[i + 2]], d = from[at[i + 3]];
+        to[i] = a;
+        to[i + 1] = b;
+        to[i + 2] = c;
+        to[i + 3] = d;
+    }
+    for (; i < n; i++) to[i] = from[at[i]];
 }
 
-/* The numbers of an argument at the combinations of a shape: as they stand, or gathered into `to`. */
-static const double *argument(struct block_code *c, int node, const struct block_shape *s, double *to)
+BLOCK_WIDE static void gather(const double *restrict from, const struct block_places *p, int n, double *restrict to)
+{
+    for (int i = 0; i < n; i += BLOCK_CHUNK) {
+        const double *next = from + p->at[i];
+        /* NOLINTBEGIN(bugprone-branch-clone): it sees no difference between two loops of a pragma */
+        switch (p->run[i / BLOCK_CHUNK]) {
+        case RUN_SAME: _Pragma("omp simd") for (int k = 0; k < BLOCK_CHUNK; k++) to[i + k] = *next; break;
+        case RUN_NEXT: _Pragma("omp simd") for (int k = 0; k < BLOCK_CHUNK; k++) to[i + k] = next[k]; break;
+        default: gather_any(from, p->at + i, n - i < BLOCK_CHUNK ? n - i : BLOCK_CHUNK, to + i); break;
+        }
+        /* NOLINTEND(bugprone-branch-clone) */
+    }
+}
+
+static const struct block_shape *shape_of(const struct block_code *c, int node)
+{
+    return c->groups[c->nodes[node].group].shape;
+}
+
+/* Numbers of the combinations that are new. */
+static double *new_ones(const struct block_code *c, int node, int k)
 {
     const struct block_node *n = &c->nodes[node];
-    if (n->shape == s) return n->v[0];
-    if (n->shape->n == 1) {
-        spread(n->v[0][0], s->n, to);
-        return to;
-    }
-    gather(n->v[0], block_places(&c->places, n->shape, s), s->n, to);
+    return n->v[k] + (n->is_kept ? shape_of(c, node)->from : 0);
+}
+
+/* The numbers of an argument at the new combinations of a shape: as they stand, or gathered into `to`. */
+static const double *argument(struct block_code *c, int node, const struct block_shape *s, double *to)
+{
+    const struct block_shape *from = shape_of(c, node);
+    const double *v = c->nodes[node].v[0];
+    if (from == s) return new_ones(c, node, 0);
+    if (from->n == 1)
+        spread(v[0], block_new_ones(s), to);
+    else
+        gather(v, block_places(&c->places, from, s), block_new_ones(s), to);
     return to;
 }
 
@@ -279,6 +251,7 @@ BLOCK_WIDE static void operate(enum graph_op op, int n, const double *restrict a
     case GRAPH_MAX: EACH(b[i] > a[i] ? b[i] : a[i]);
     case GRAPH_AND: EACH(a[i] != 0 && b[i] != 0 ? 1.0 : 0.0);
     case GRAPH_OR: EACH(a[i] != 0 || b[i] != 0 ? 1.0 : 0.0);
+    case GRAPH_KNOWN: EACH(a[i] == a[i] ? 1.0 : 0.0);
     case GRAPH_NEGATE: EACH(-a[i]);
     case GRAPH_SQRT: EACH(sqrt(a[i]));
     case GRAPH_CEIL: EACH(ceil(a[i]));
@@ -301,36 +274,37 @@ static unsigned reads_of(const struct primitive *p)
 static void call(struct block_code *c, int node, const struct block_source *source)
 {
     const struct graph_node *n = &c->g->nodes[node];
-    struct block_node *to = &c->nodes[node];
+    const struct block_shape *s = shape_of(c, node);
     const struct primitive *p = &primitives[n->what];
-    double gathered[GRAPH_ARGUMENTS_MAX][BLOCK_POINTS_MAX];
+    double gathered[GRAPH_ARGUMENTS_MAX][BLOCK_POINTS_MAX], *to[PRIMITIVE_RESULTS_MAX];
     const double *args[GRAPH_ARGUMENTS_MAX];
-    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, gathered[k]);
+    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], s, gathered[k]);
+    for (int k = 0; k < p->n_results; k++) to[k] = new_ones(c, node, k);
     const unsigned groups = reads_of(p);
-    for (int i = 0; i < to->shape->n; i++) {
+    for (int i = 0; i < block_new_ones(s); i++) {
         double a[GRAPH_ARGUMENTS_MAX] = {0}, ret[PRIMITIVE_RESULTS_MAX];
-        const struct groups g = source->groups(source->object, groups, to->shape->point_of[i]);
+        const struct groups g = source->groups(source->object, groups, s->point_of[i]);
         for (int k = 0; k < n->n_args; k++) a[k] = args[k][i];
         p->of(&g, a, ret);
-        for (int k = 0; k < p->n_results; k++) to->v[k][i] = ret[k];
+        for (int k = 0; k < p->n_results; k++) to[k][i] = ret[k]; /* NOLINT(clang-analyzer-core.NullDereference): there are rooms */
     }
 }
 
-/* The number of a node at a point. */
+/* The number of a node that is kept, at a point. */
 static double number_at(const struct block_code *c, int node, int point)
 {
-    const struct block_node *n = &c->nodes[node];
-    return n->v[0][n->shape->of_point[point]];
+    return c->nodes[node].v[0][shape_of(c, node)->of_point[point]];
 }
 
 static void solve(struct block_code *c, int node, const struct block_source *source)
 {
     const struct graph_node *n = &c->g->nodes[node];
-    const struct block_node *to = &c->nodes[node];
+    const struct block_shape *shape = shape_of(c, node);
     const struct block_solve *s = c->solves;
+    double *to = new_ones(c, node, 0);
     while (s->body.node != node) s++;
-    for (int i = 0; i < to->shape->n; i++) {
-        const int point = to->shape->point_of[i];
+    for (int i = 0; i < block_new_ones(shape); i++) {
+        const int point = shape->point_of[i];
         const struct groups g = source->groups(source->object, s->body.reads_params ? BLOCK_PARAMS : s->body.groups, point);
         for (int k = 0; k < 2; k++) s->v[c->slots.of[n->args[k]]] = number_at(c, n->args[k], point);
         for (int k = 0; k < s->body.n_outside; k++) {
@@ -338,54 +312,88 @@ static void solve(struct block_code *c, int node, const struct block_source *sou
             s->v[c->slots.of[outside]] = number_at(c, outside, point);
         }
         program_run(&s->program, s->v, &g);
-        to->v[0][i] = s->v[c->slots.of[node]];
+        to[i] = s->v[c->slots.of[node]];
+    }
+}
+
+/* Room for the numbers of a node. */
+static void take_rooms(struct block_code *c, int node)
+{
+    const struct block_group *g = &c->groups[c->nodes[node].group];
+    struct block_node *n = &c->nodes[node];
+    const int space = !n->is_kept ? block_new_ones(g->shape) : g->table ? g->table->size : g->shape->n;
+    for (int k = 0; k < block_results(&c->g->nodes[node]); k++) {
+        if (space == 1) {
+            if (is_room(n, k)) block_rooms_give(&c->rooms, n->v[k]);
+            n->v[k] = &n->one[k];
+        } else if (!is_room(n, k))
+            n->v[k] = n->is_kept && g->table ? xmalloc((size_t)space * sizeof(double)) : block_rooms_take(&c->rooms);
     }
 }
 
 static void compute(struct block_code *c, int node, const struct block_source *source)
 {
     const struct graph_node *n = &c->g->nodes[node];
-    struct block_node *to = &c->nodes[node];
+    const struct block_shape *s = shape_of(c, node);
     double gathered[3][BLOCK_POINTS_MAX];
     const double *args[3] = {NULL};
-    for (int k = 0; k < block_results(n) && n->op != GRAPH_RESULT; k++)
-        to->v[k] = to->shape->n == 1 ? &to->one[k] : block_rooms_take(&c->rooms);
+    if (n->op == GRAPH_RESULT) {
+        c->nodes[node].v[0] = c->nodes[n->args[0]].v[n->what];
+        return;
+    }
+    take_rooms(c, node);
+    double *to = new_ones(c, node, 0);
     switch (n->op) {
-    case GRAPH_CONSTANT: to->v[0][0] = n->number; return;
-    case GRAPH_INPUT: source->input(source->object, to->shape, n->what, n->element1 - 1, to->v[0]); return;
+    case GRAPH_CONSTANT: to[0] = n->number; return;
+    case GRAPH_INPUT: source->input(source->object, s, n->what, n->element1 - 1, to); return;
     case GRAPH_CALL: call(c, node, source); return;
     case GRAPH_SOLVE: solve(c, node, source); return;
-    case GRAPH_RESULT: to->v[0] = c->nodes[n->args[0]].v[n->what]; return;
     default: break;
     }
-    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, gathered[k]);
+    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], s, gathered[k]);
     for (int k = n->n_args; k < 3; k++) args[k] = args[0];
-    operate((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
+    operate((enum graph_op)n->op, block_new_ones(s), args[0], args[1], args[2], to);
+}
+
+static void begin(struct block_code *c, const struct block *b)
+{
+    if (c->is_begun) return;
+    for (int i = 0; i < c->n_groups; i++) c->groups[i].table = block_table_new(b, c->groups[i].axes);
+    keep_nodes(c, b->is_lasting);
+    c->is_begun = true;
+}
+
+static void find_shape(struct block_group *g, struct block *b)
+{
+    if (g->table) {
+        g->shape = block_table_shape(g->table, b);
+        g->is_known = block_new_ones(g->shape) == 0;
+        return;
+    }
+    g->shape = block_shape(b, g->axes & block_varying(b));
+    g->is_known = g->block == b && block_is_unchanged(b, g->axes, g->serial);
+    g->block = b;
+    g->serial = b->serial;
 }
 
 void block_run(struct block_code *c, struct block *b, const struct block_source *source)
 {
-    const uint32_t varying = block_varying(b);
-    const struct block_shape *last = NULL;
-    uint32_t axes = 0;
-    block_places_forget(&c->places);
-    for (int i = 0; i < c->order.n; i++) let_go(c, c->order.list[i]); /* of the last run */
+    begin(c, b);
+    for (int i = 0; i < c->n_groups; i++) find_shape(&c->groups[i], b);
     for (int i = 0; i < c->order.n; i++) {
         const int node = c->order.list[i];
         const struct graph_node *n = &c->g->nodes[node];
-        if (!last || c->order.axes[node] != axes) last = block_shape(b, c->order.axes[node] & varying);
-        axes = c->order.axes[node];
-        c->nodes[node].shape = last;
+        if (c->groups[c->nodes[node].group].is_known) continue;
         compute(c, node, source);
         for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
             const int arg = block_holder(c->g, n->args[k]);
-            if (c->order.last[arg] == node) let_go(c, arg);
+            if (c->order.last[arg] == node && !c->nodes[arg].is_kept) let_go(c, arg);
         }
     }
 }
 
 const double *block_numbers(const struct block_code *c, int node, const struct block_shape **ret_shape)
 {
-    *ret_shape = c->nodes[node].shape;
+    *ret_shape = shape_of(c, node);
     return c->nodes[node].v[0];
 }

@@ -93,3 +93,36 @@ void block_rooms_release(struct block_rooms *r)
     free(r->free);
     *r = (struct block_rooms){.size = r->size};
 }
+
+/* ---- places ------------------------------------------------------------------------------------------------------------------ */
+
+BLOCK_WIDE static enum block_run run_of(const uint16_t *at)
+{
+    uint16_t other = 0, apart = 0;
+    _Pragma("omp simd reduction(|: other, apart)") for (int i = 0; i < BLOCK_CHUNK; i++)
+    {
+        other |= (uint16_t)(at[i] ^ at[0]);
+        apart |= (uint16_t)(at[i] ^ (at[0] + i));
+    }
+    return !other ? RUN_SAME : !apart ? RUN_NEXT : RUN_ANY;
+}
+
+static void fill(struct block_places *p)
+{
+    const int n = block_new_ones(p->to);
+    for (int i = 0; i < n; i++) p->at[i] = p->from->of_point[p->to->point_of[i]];
+    for (int i = 0; i < n; i += BLOCK_CHUNK)
+        p->run[i / BLOCK_CHUNK] = (uint8_t)(i + BLOCK_CHUNK <= n ? run_of(p->at + i) : RUN_ANY);
+}
+
+const struct block_places *block_places(struct block_places_kept *k, const struct block_shape *from, const struct block_shape *to)
+{
+    struct block_places *p = &k->of[(((uintptr_t)from >> 6) * 31 + ((uintptr_t)to >> 6)) % BLOCK_PLACES];
+    if (p->from == from && p->to == to && p->from_stamp == from->stamp && p->to_stamp == to->stamp) return p;
+    p->from = from;
+    p->to = to;
+    p->from_stamp = from->stamp;
+    p->to_stamp = to->stamp;
+    fill(p);
+    return p;
+}

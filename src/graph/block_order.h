@@ -28,36 +28,27 @@ static inline int block_holder(const struct graph *g, int node)
     return g->nodes[node].op == GRAPH_RESULT ? g->nodes[node].args[0] : node;
 }
 
-/* Where the combinations of a shape are among those of another one, which has some of its axes. */
+/* Where the combinations of a shape are among those of another one, which has some of its axes: CHUNK of them at a time, of which
+ * in a grid most follow each other, or are the same. */
+enum { BLOCK_CHUNK = 16, BLOCK_CHUNKS = BLOCK_POINTS_MAX / BLOCK_CHUNK };
+enum block_run { RUN_ANY, RUN_SAME, RUN_NEXT };
 struct block_places {
     const struct block_shape *from, *to;
+    uint64_t from_stamp, to_stamp;
     uint16_t at[BLOCK_POINTS_MAX];
+    uint8_t run[BLOCK_CHUNKS]; /* enum block_run; behind the last whole chunk: RUN_ANY */
 };
-_Static_assert(BLOCK_POINTS_MAX <= UINT16_MAX + 1, "a combination has two bytes");
 enum { BLOCK_PLACES = 64 };
-/* By a number of the two shapes; forgotten where they are no longer the same. */
+/* By a number of the two shapes. */
 struct block_places_kept {
     struct block_places of[BLOCK_PLACES];
 };
-static inline void block_places_forget(struct block_places_kept *k)
-{
-    for (int i = 0; i < BLOCK_PLACES; i++) k->of[i].from = NULL;
-}
-static inline const uint16_t *block_places(struct block_places_kept *k, const struct block_shape *from,
-                                           const struct block_shape *to)
-{
-    struct block_places *p = &k->of[(((uintptr_t)from >> 6) * 31 + ((uintptr_t)to >> 6)) % BLOCK_PLACES];
-    if (p->from == from && p->to == to) return p->at;
-    p->from = from;
-    p->to = to;
-    for (int i = 0; i < to->n; i++) p->at[i] = (uint16_t)from->of_point[to->point_of[i]];
-    return p->at;
-}
+const struct block_places *block_places(struct block_places_kept *k, const struct block_shape *from, const struct block_shape *to);
 
 /* Loops over numbers are compiled for wider machines, too. Not for the sanitizer of races: what chooses between them runs before
  * the sanitizer has begun, and calls into it. */
 #if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_THREAD__
-#define BLOCK_WIDE __attribute__((target_clones("avx2", "default")))
+#define BLOCK_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define BLOCK_WIDE
 #endif

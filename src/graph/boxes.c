@@ -236,7 +236,7 @@ static struct room *argument(struct boxes_code *c, int node, const struct block_
     struct room *from = n->v[0];
     if (n->shape == s) return from;
     if (n->shape->n == 1) return spread(from, s->n, to);
-    const uint16_t *at = block_places(&c->places, n->shape, s);
+    const uint16_t *at = block_places(&c->places, n->shape, s)->at;
     to->kind = from->kind;
     to->has_none = from->has_none;
     for (int i = 0; i < s->n; i++) to->lo[i] = from->lo[at[i]], to->hi[i] = from->hi[at[i]];
@@ -692,7 +692,6 @@ static void compute(struct boxes_code *c, int node, const struct boxes_source *s
 void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source *source)
 {
     const uint32_t varying = block_varying(b);
-    block_places_forget(&c->places);
     for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]); /* of the last run */
     for (int i = 0; i < c->n_axes; i++) c->shapes[i] = block_shape(b, c->axes[i] & varying);
     for (int i = 0; i < c->n_fixed; i++) c->nodes[c->order.list[i]].shape = c->shapes[c->axes_of[c->order.list[i]]];

@@ -70,9 +70,9 @@ struct dse_common dse_common_of(const struct dse_totals *t)
 struct dse_common dse_common_built(const struct dse_totals *t, const struct dse_built *built)
 {
     static const struct dse_bill none = {0};
-    struct dse_priced priced;
+    struct dse_priced priced = {0};
     const struct dse_bill *bill = t->bill ? t->bill : &none;
-    dse_bill_price_built(bill, built, over(t->joules, t->seconds), over(t->tokens, t->seconds), &priced);
+    if (built) dse_bill_price_built(bill, built, over(t->joules, t->seconds), over(t->tokens, t->seconds), &priced);
     return (struct dse_common){
         .tokens_per_s = over(t->tokens, t->seconds),
         .latency_us = t->seconds * DSE_US_PER_S,

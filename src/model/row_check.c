@@ -99,6 +99,13 @@ static double nothing_of(const size_t *offsets, size_t n, const void *metrics)
     return a + b + c + d;
 }
 
+static bool any_infinite(const size_t *offsets, size_t n, const void *metrics)
+{
+    unsigned ret = 0;
+    for (size_t i = 0; i < n; i++) ret |= fabs(at(metrics, offsets[i])) == (double)INFINITY;
+    return ret != 0;
+}
+
 /* The largest of numbers, NaN aside. */
 static double largest(const size_t *offsets, size_t n, const void *metrics)
 {
@@ -112,7 +119,7 @@ static double largest(const size_t *offsets, size_t n, const void *metrics)
 
 static bool metrics_hold(const struct row_check *c, const void *metrics)
 {
-    return nothing_of(c->finite, c->n_finite, metrics) == 0 && !isinf(largest(c->nullable, c->n_nullable, metrics)) &&
+    return nothing_of(c->finite, c->n_finite, metrics) == 0 && !any_infinite(c->nullable, c->n_nullable, metrics) &&
            largest(c->shares, c->n_shares, metrics) <= 1 + ROUNDING;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/xalloc.h"
 #include "space/bug.h"
+#include "space/cells.h"
 #include "space/command.h"
 #include "space/many_points.h"
 #include "space/margin.h"
@@ -18,6 +19,10 @@ struct evaluator {
     struct comparer *comparer;            /* NULL: no baseline */
     struct runner *runner;
     struct judge *judge;
+    struct cell_runs *metric_cells;
+    bool is_judged; /* a point, as follows: */
+    struct budget_row judged_row;
+    struct row judged;
     struct standing standing; /* of the last point */
     struct mixer *mixer;      /* NULL: no requests */
     char **failures;          /* of runs at event level, as reasons */
@@ -42,7 +47,7 @@ struct evaluator {
 
 /* A breakdown takes longer than the point: all of the few points at event level, and one of so many in closed form, are asked for
  * theirs, so that its parts are held against the metrics. Of a stream, whose points are billions, fewer are. */
-enum { PARTS_EVERY = 256, PARTS_EVERY_SCANNED = 4096 };
+enum { PARTS_EVERY = 1024, PARTS_EVERY_SCANNED = 4096 };
 
 static struct dse_breakdown *parts_of(struct evaluator *e)
 {
@@ -74,6 +79,7 @@ struct evaluator *evaluator_new(const struct space *sp, enum fidelity fidelity, 
     e->runner = runner_new(fidelity, &options);
     if (sp->baseline) e->comparer = comparer_new(sp->baseline, e->runner);
     e->judge = judge_new(sp->model->desc);
+    e->metric_cells = cell_runs_new(&sp->metrics);
     if (sp->mix) e->mixer = mixer_new(sp->mix, e->runner, e->judge, true);
     if (!sp->mix && fidelity == FIDELITY_CLOSED_FORM) e->many = many_at_work_new(sp);
     return e;
@@ -92,6 +98,7 @@ void evaluator_free(struct evaluator *e)
     many_at_work_free(e->many);
     mixer_free(e->mixer);
     judge_free(e->judge);
+    cell_runs_free(e->metric_cells);
     runner_free(e->runner);
     for (size_t i = 0; i < e->n_failures; i++) free(e->failures[i]);
     free(e->failures);
@@ -102,24 +109,6 @@ void evaluator_free(struct evaluator *e)
     free(e->wanted);
     free(e->whole);
     free(e);
-}
-
-static union cell null_cell(enum dse_type type)
-{
-    if (type == DSE_TYPE_F64) return (union cell){.f64 = (double)NAN};
-    if (type == DSE_TYPE_I64) return (union cell){.i64 = INT64_MIN};
-    return (union cell){.text = NULL};
-}
-
-static union cell get_cell(const struct field *f, const void *object)
-{
-    struct value v = field_get(f, object);
-    switch (f->type) {
-    case DSE_TYPE_F64: return (union cell){.f64 = v.f64};
-    case DSE_TYPE_I64: return (union cell){.i64 = v.i64};
-    case DSE_TYPE_ENUM: return (union cell){.text = f->choices[v.choice]};
-    default: return (union cell){.text = v.ref->name};
-    }
 }
 
 /* A run that was refused, or failed, which is a bug of the model, as the reason of its row. */
@@ -212,15 +201,6 @@ static const char *run_model(struct evaluator *e)
     return NULL;
 }
 
-static void put_metrics(const struct evaluator *e, union cell *cells, size_t from)
-{
-    const struct space *sp = e->space;
-    for (size_t i = 0; i < sp->metrics.n; i++) {
-        const struct field *f = &sp->metrics.fields[i];
-        cells[from + i] = f->without ? null_cell(f->type) : get_cell(f, e->metrics);
-    }
-}
-
 static void put_notes(const struct standing *s, bool mixed, union cell *cells)
 {
     cells[0].text = s->quality;
@@ -274,6 +254,12 @@ static const char *judge_quality(struct evaluator *e)
     return e->space->sweep->known_quality ? unknown_quality(e, stand(e)) : NULL;
 }
 
+static bool is_same_row(const struct budget_row *a, const struct budget_row *b)
+{
+    return a->quality == b->quality && memcmp(a->value, b->value, sizeof a->value) == 0 &&
+           memcmp(a->has, b->has, sizeof a->has) == 0;
+}
+
 /* Of a point that keeps the constraints: the fronts that it may be on, or why none. */
 static struct row judge_point(struct evaluator *e)
 {
@@ -281,8 +267,11 @@ static struct row judge_point(struct evaluator *e)
     const char *unknown = judge_quality(e);
     if (unknown) return (struct row){.reason = unknown};
     const struct budget_row row = budget_row_of(e);
+    if (e->is_judged && is_same_row(&row, &e->judged_row)) return e->judged;
     const unsigned fronts = budget_fronts(&s->budget, &row);
-    return (struct row){.reason = fronts ? NULL : budget_reason(&s->budget, &row), .fronts = fronts};
+    e->judged_row = row;
+    e->is_judged = true;
+    return e->judged = (struct row){.reason = fronts ? NULL : budget_reason(&s->budget, &row), .fronts = fronts};
 }
 
 static const char *broken_constraint(struct evaluator *e)
@@ -299,14 +288,14 @@ static struct row evaluate(struct evaluator *e, union cell *cells)
 {
     const struct space *sp = e->space;
     size_t c = 0;
-    for (; c < sp->n_columns && sp->columns[c].role == COLUMN_PARAM; c++)
-        cells[c] = get_cell(sp->columns[c].field, e->is_evaluated ? many_at_work_params_like(e->many, e->number, c) : e->params);
+    if (e->is_evaluated) c = many_at_work_cells(e->many, e->number, cells);
+    for (; c < sp->n_columns && sp->columns[c].role == COLUMN_PARAM; c++) cells[c] = cell_of(sp->columns[c].field, e->params);
     const char *reason = run_model(e);
     if (reason || e->stopped) {
-        for (; c < sp->n_columns; c++) cells[c] = null_cell(sp->columns[c].type);
+        for (; c < sp->n_columns; c++) cells[c] = cell_null(sp->columns[c].type);
         return (struct row){.reason = reason};
     }
-    put_metrics(e, cells, c);
+    cell_runs_put(e->metric_cells, e->metrics, cells + c);
     c += sp->metrics.n;
     for (size_t i = 0; i < sp->sweep->n_derived; i++)
         cells[c++].f64 = e->derived[i] ? expr_eval(e->derived[i], params_of(e), e->metrics) : (double)NAN;

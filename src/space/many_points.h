@@ -19,8 +19,8 @@ void many_at_work_run(struct many_at_work *w, uint64_t first, size_t n, const ui
 void many_at_work_run_points(struct many_at_work *w, const uint64_t *points, size_t n, const bool *wanted);
 /* The parameters of point i, resolved. */
 const void *many_at_work_params(struct many_at_work *w, size_t i);
-/* Parameters of which column c of the space's rows, a parameter, is that of point i. */
-const void *many_at_work_params_like(struct many_at_work *w, size_t i, size_t c);
+/* Its cells of parameters, which stand first in a row. Returns how many there are. */
+size_t many_at_work_cells(struct many_at_work *w, size_t i, union cell *cells);
 /* Why check() refuses point i, or NULL and its metrics. */
 const char *many_at_work_reason(const struct many_at_work *w, size_t i);
 void *many_at_work_metrics(const struct many_at_work *w, size_t i);

@@ -346,7 +346,15 @@ struct toml_model {
 };
 
 /* A metric of the model's own into its place: NaN where it is no number. */
-void own_store(const struct own_metric *own, double number, void *metrics);
+static inline void own_store(const struct own_metric *own, double number, void *metrics)
+{
+    void *to = (char *)metrics + own->offset;
+    const double x = number / own->scale;
+    if (own->choices)
+        *(int32_t *)to = (int32_t)x;
+    else
+        *(double *)to = isfinite(x) ? x : (double)NAN;
+}
 
 /* ---- chosen.c: [chosen.PARAMETER] ---- */
 

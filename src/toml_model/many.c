@@ -12,10 +12,19 @@ struct code {
     const struct plan *plan;
     struct wanted wanted;
     struct block_code *block;
-    double *elements; /* by input and combination of the workload: BLOCK_POINTS_MAX each */
+    double *elements; /* by input and new combination of the workload: BLOCK_POINTS_MAX each */
 };
 
 enum { CODES_MAX = 64, FEW_POINTS = 8 };
+/* Groups that the common metrics read, and without what it costs. */
+enum { OF_TOKENS = 1 << GROUP_WORKLOAD, OF_BILLS = OF_TOKENS | 1 << GROUP_MEMORY | 1 << GROUP_ECONOMICS };
+
+/* A metric of the model's own, and its numbers. */
+struct own_column {
+    const struct own_metric *own;
+    const double *numbers;
+    const struct block_shape *shape;
+};
 
 struct many_worker {
     const struct toml_model *m;
@@ -32,6 +41,10 @@ struct many_worker {
     struct dse_common common[BLOCK_POINTS_MAX];
     struct dse_bill bills[BLOCK_POINTS_MAX];
     struct dse_built built[BLOCK_POINTS_MAX];
+    struct own_column *own;       /* those that are wanted */
+    uint32_t of_board;            /* axes of the board that bills are of */
+    struct block_table *plans_of; /* combinations of what decides the plan; NULL: too many for a table, or no lattice yet */
+    const struct plan **plans;
 
     /* the block at hand */
     const struct many_points *points;
@@ -39,6 +52,7 @@ struct many_worker {
     struct block *block; /* the points' own, or a part of them */
     int32_t *point_of;   /* of a part: which points; NULL of the whole */
     struct code *code;
+    const struct block_shape *elements_of; /* combinations that the code's elements are of; NULL: not read yet */
     struct block part;
     int32_t points_of_part[BLOCK_POINTS_MAX];
 };
@@ -71,6 +85,8 @@ static struct many_worker *worker_new(const void *object, const struct many_latt
     struct many_worker *w = xcalloc(1, sizeof *w);
     w->m = object;
     reads_init(&w->reads, w->m, lattice);
+    w->own = xcalloc((size_t)w->m->n_own + 1, sizeof *w->own);
+    w->of_board = w->m->board ? reads_param(&w->reads, w->m->board->offset) : 0;
     block_init(&w->part);
     return w;
 }
@@ -88,6 +104,9 @@ static void worker_free(struct many_worker *w)
     block_release(&w->part);
     box_blocks_free(w->boxes);
     reads_release(&w->reads);
+    free(w->own);
+    block_table_free(w->plans_of);
+    free(w->plans);
     free(w);
 }
 
@@ -128,18 +147,6 @@ static const struct plan_input *element_input_of(const struct many_worker *w, in
     return NULL;
 }
 
-static void read_input(void *object, const struct block_shape *s, int what, int element, double *ret)
-{
-    struct many_worker *w = object;
-    int at = 0;
-    const struct plan_input direct = {0, what, element};
-    if (element >= 0 && element_input_of(w, what, element, &at)) {
-        memcpy(ret, w->code->elements + (size_t)at * BLOCK_POINTS_MAX, (size_t)s->n * sizeof *ret);
-        return;
-    }
-    for (int i = 0; i < s->n; i++) ret[i] = point_input(w->m, &direct, params_of(w, s->point_of[i]), NULL);
-}
-
 /* Nothing is known of the points of this block. */
 static void begin_block(struct many_worker *w, struct block *b)
 {
@@ -167,13 +174,28 @@ static struct groups read_groups(void *object, unsigned groups, int point)
 static void read_elements(struct many_worker *w, const struct block_shape *s)
 {
     const struct plan *p = w->code->plan;
-    for (int c = 0; c < s->n; c++) {
+    w->elements_of = s;
+    for (int c = 0; c < block_new_ones(s); c++) {
         const void *params = params_of(w, s->point_of[c]);
         expand(w->m, read_groups(w, 1 << GROUP_WORKLOAD, s->point_of[c]).workload, &w->ops);
         for (int i = 0; i < p->n_inputs; i++)
             if (p->inputs[i].element >= 0)
                 w->code->elements[(size_t)i * BLOCK_POINTS_MAX + (size_t)c] = point_input(w->m, &p->inputs[i], params, &w->ops);
     }
+}
+
+static void read_input(void *object, const struct block_shape *s, int what, int element, double *ret)
+{
+    struct many_worker *w = object;
+    const size_t n = (size_t)block_new_ones(s);
+    int at = 0;
+    const struct plan_input direct = {0, what, element};
+    if (element >= 0 && element_input_of(w, what, element, &at)) {
+        if (w->elements_of != s) read_elements(w, s);
+        memcpy(ret, w->code->elements + (size_t)at * BLOCK_POINTS_MAX, n * sizeof *ret);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) ret[i] = point_input(w->m, &direct, params_of(w, s->point_of[i]), NULL);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------------------- */
@@ -227,22 +249,38 @@ static void fill_refusals(const struct many_worker *w, const struct answers *a)
         if (why[s->of_point[p]]) a->reasons[whole_of(w, p)] = why[s->of_point[p]];
 }
 
-/* The totals of a point, and by which axes they differ. */
+/* The totals that are asked for, and by which axes they differ. */
 struct totals {
+    int n;
+    enum total which[TOTALS];
     const double *numbers[TOTALS];
     const struct block_shape *shapes[TOTALS];
+    double at[TOTALS]; /* of a point; those that nobody asks for are none */
 };
 
-static void read_totals(const struct totals *t, int point, double *ret)
+static void find_totals(const struct many_worker *w, struct totals *t)
 {
-    for (int i = 0; i < TOTALS; i++) ret[i] = t->numbers[i] ? t->numbers[i][t->shapes[i]->of_point[point]] : (double)NAN;
+    t->n = 0;
+    for (int i = 0; i < TOTALS; i++) {
+        t->at[i] = (double)NAN;
+        if (w->m->totals[i] < 0 || !(w->wanted.totals >> i & 1)) continue;
+        t->which[t->n] = (enum total)i;
+        t->numbers[t->n] = numbers_of(w, w->m->totals[i], &t->shapes[t->n]);
+        t->n++;
+    }
+}
+
+static const double *read_totals(struct totals *t, int point)
+{
+    for (int i = 0; i < t->n; i++) t->at[t->which[i]] = t->numbers[i][t->shapes[i]->of_point[point]];
+    return t->at;
 }
 
 static uint32_t axes_of(const struct totals *t, unsigned totals)
 {
     uint32_t ret = 0;
-    for (int i = 0; i < TOTALS; i++)
-        if (t->numbers[i] && totals >> i & 1) ret |= t->shapes[i]->axes;
+    for (int i = 0; i < t->n; i++)
+        if (totals >> t->which[i] & 1) ret |= t->shapes[i]->axes;
     return ret;
 }
 
@@ -253,16 +291,14 @@ static struct groups groups_like(const struct many_worker *w, const struct block
 }
 
 /* What is paid for, of each combination of what it depends on; NULL: nothing is asked. */
-static const struct block_shape *fill_bills(struct many_worker *w, const struct totals *t, const struct block_shape *alike)
+static const struct block_shape *fill_bills(struct many_worker *w, struct totals *t, const struct block_shape *alike)
 {
     enum { ASKED = 1 << TOTAL_DIE | 1 << TOTAL_CHIPS | 1 << TOTAL_NODE };
     if (!w->wanted.bill || !has_bill(w->m)) return NULL;
     const struct block_shape *s = block_shape(w->block, alike->axes | axes_of(t, ASKED));
     for (int c = 0; c < s->n; c++) {
         const struct groups g = groups_like(w, alike, s->point_of[c]);
-        double totals[TOTALS];
-        read_totals(t, s->point_of[c], totals);
-        w->bills[c] = point_bill(w->m, &g, totals);
+        w->bills[c] = point_bill(w->m, &g, read_totals(t, s->point_of[c]));
         dse_bill_build(&w->bills[c], &w->built[c]);
     }
     return s;
@@ -270,36 +306,38 @@ static const struct block_shape *fill_bills(struct many_worker *w, const struct 
 
 static void fill_common(struct many_worker *w, const struct answers *a)
 {
-    static const struct dse_built none = {0};
     const struct toml_model *m = w->m;
-    struct totals t = {{NULL}, {NULL}};
-    enum { GROUPS_ASKED = 1 << GROUP_WORKLOAD | 1 << GROUP_MEMORY | 1 << GROUP_ECONOMICS };
-    const uint32_t asked = reads_groups(&w->reads, GROUPS_ASKED) | (m->board ? reads_param(&w->reads, m->board->offset) : 0);
+    struct totals t;
+    const uint32_t asked = reads_groups(&w->reads, w->wanted.bill ? OF_BILLS : OF_TOKENS) | (w->wanted.bill ? w->of_board : 0);
     const struct block_shape *alike = block_shape(w->block, asked & block_varying(w->block));
-    for (int i = 0; i < TOTALS; i++)
-        if (m->totals[i] >= 0 && w->wanted.totals >> i & 1) t.numbers[i] = numbers_of(w, m->totals[i], &t.shapes[i]);
+    find_totals(w, &t);
     const struct block_shape *bills = fill_bills(w, &t, alike), *s = block_shape(w->block, alike->axes | axes_of(&t, ~0u));
+    struct groups g = groups_like(w, alike, 0);
     for (int c = 0; c < s->n; c++) {
         const int point = s->point_of[c], bill = bills ? bills->of_point[point] : 0;
-        const struct groups g = groups_like(w, alike, point);
-        double totals[TOTALS];
-        read_totals(&t, point, totals);
-        point_common_built(m, &g, totals, bills ? &w->bills[bill] : NULL, bills ? &w->built[bill] : &none, &w->common[c]);
+        if (alike->n > 1) g = groups_like(w, alike, point);
+        point_common_built(m, &g, read_totals(&t, point), bills ? &w->bills[bill] : NULL, bills ? &w->built[bill] : NULL,
+                           &w->common[c]);
     }
     for (int p = 0; p < w->block->n; p++)
         memcpy(a->metrics + (size_t)whole_of(w, p) * a->stride, &w->common[s->of_point[p]], sizeof *w->common);
 }
 
-static void fill_own(const struct many_worker *w, const struct answers *a)
+/* Point by point, so that metrics are written once they are at hand. */
+static void fill_own(struct many_worker *w, const struct answers *a)
 {
+    int n = 0;
     for (int i = 0; i < w->m->n_own; i++) {
-        const struct own_metric *own = &w->m->own[i];
-        const struct block_shape *s;
+        struct own_column *c = &w->own[n];
         if (!wanted_own(w->m, &w->wanted, i)) continue;
-        const double *numbers = numbers_of(w, own->equation, &s);
-        for (int p = 0; p < w->block->n; p++) {
-            own_store(own, numbers[s->of_point[p]], a->metrics + (size_t)whole_of(w, p) * a->stride);
-        }
+        c->own = &w->m->own[i];
+        c->numbers = numbers_of(w, c->own->equation, &c->shape);
+        n++;
+    }
+    for (int p = 0; p < w->block->n; p++) {
+        char *metrics = a->metrics + (size_t)whole_of(w, p) * a->stride;
+        for (const struct own_column *c = w->own; c < w->own + n; c++)
+            own_store(c->own, c->numbers[c->shape->of_point[p]], metrics);
     }
 }
 
@@ -310,7 +348,7 @@ static void run_alike(struct many_worker *w, const struct plan *plan, const stru
 {
     const struct block_source source = {w, read_input, read_groups};
     w->code = find_code(w, plan);
-    if (w->m->expands) read_elements(w, block_shape(w->block, w->reads.of_operators & block_varying(w->block)));
+    w->elements_of = NULL;
     block_run(w->code->block, w->block, &source);
     fill_common(w, a);
     fill_own(w, a);
@@ -342,6 +380,7 @@ static void run_part(struct many_worker *w, const struct plan *plan, const struc
     struct block *part = &w->part;
     part->n = 0;
     part->n_axes = all->n_axes;
+    part->is_lasting = all->is_lasting;
     memcpy(part->size, all->size, sizeof all->size);
     for (int p = 0; p < all->n; p++) {
         if (plans[p] != plan) continue;
@@ -366,6 +405,21 @@ static bool any_chooses(const struct many_worker *w, int n)
     return false;
 }
 
+/* The plan of each combination of what decides it. */
+static const struct block_shape *find_plans(struct many_worker *w)
+{
+    struct block *b = w->block;
+    if (!w->plans) {
+        w->plans_of = block_table_new(b, reads_plan(&w->reads));
+        const int most = w->plans_of ? w->plans_of->size : BLOCK_POINTS_MAX;
+        w->plans = xcalloc((size_t)most, sizeof(struct plan *));
+    }
+    const struct block_shape *s =
+        w->plans_of ? block_table_shape(w->plans_of, b) : block_shape(b, reads_plan(&w->reads) & block_varying(b));
+    for (int c = 0; c < block_new_ones(s); c++) w->plans[s->from + c] = plan_at(w, s->point_of[c]);
+    return s;
+}
+
 static void run(struct many_worker *w, const struct many_points *points, const char **reasons, void *metrics, size_t stride)
 {
     const struct answers a = {reasons, metrics, stride};
@@ -374,23 +428,22 @@ static void run(struct many_worker *w, const struct many_points *points, const c
     w->wanted = wanted_of(w->m, points->wanted);
     begin_block(w, all);
     w->point_of = NULL;
-    const struct block_shape *s = block_shape(all, reads_plan(&w->reads) & block_varying(all));
-    const struct plan *of_combination[BLOCK_POINTS_MAX] = {NULL}, *plans[BLOCK_POINTS_MAX] = {NULL};
+    const struct plan *plans[BLOCK_POINTS_MAX] = {NULL};
     bool alike = true;
     for (int p = 0; p < all->n; p++) reasons[p] = NULL;
     if (any_chooses(w, all->n)) { /* each takes another number */
         for (int p = 0; p < all->n; p++) run_one(w, p, &a);
         return;
     }
-    for (int c = 0; c < s->n; c++) {
-        of_combination[c] = plan_at(w, s->point_of[c]);
-        alike = alike && of_combination[c] == of_combination[0];
+    const struct block_shape *s = find_plans(w);
+    for (int p = 0; p < all->n; p++) {
+        plans[p] = w->plans[s->of_point[p]];
+        alike = alike && plans[p] == plans[0];
     }
     if (alike && all->n >= FEW_POINTS) {
-        run_alike(w, of_combination[0], &a);
+        run_alike(w, plans[0], &a);
         return;
     }
-    for (int p = 0; p < all->n; p++) plans[p] = of_combination[s->of_point[p]];
     for (int p = 0; p < all->n; p++) {
         bool first = true;
         for (int q = 0; q < p && first; q++) first = plans[q] != plans[p];

@@ -47,16 +47,6 @@ static void make_metrics(struct toml_model *m)
     m->metrics[m->n_own + 1] = (struct dse_metric){.type = DSE_TYPE_END};
 }
 
-void own_store(const struct own_metric *own, double number, void *metrics)
-{
-    void *to = (char *)metrics + own->offset;
-    const double x = number / own->scale;
-    if (own->choices)
-        *(int32_t *)to = (int32_t)x;
-    else
-        *(double *)to = isfinite(x) ? x : (double)NAN;
-}
-
 /* Equations with a doc, in a unit that rows may have. */
 static bool is_shown(const struct toml_model *m, int i)
 {
