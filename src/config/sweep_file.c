@@ -347,26 +347,39 @@ static void read_all(struct reading *r)
 }
 
 /* Read a document, which the sweep file owns from then on. */
-static struct sweep_file *read_doc(struct toml_doc *doc, struct catalog *catalog, const char *data_dir, struct diags *diags)
+static struct sweep_file *read_doc(struct toml_doc *doc, const char *fidelity, struct catalog *catalog, const char *data_dir,
+                                   struct diags *diags)
 {
     if (!doc) return NULL;
     struct sweep_file *s = xcalloc(1, sizeof *s);
     s->doc = doc;
     s->question = first_comment(doc->text);
-    struct reading r = {.doc = doc, .out = s, .catalog = catalog, .data_dir = data_dir, .diags = diags};
+    struct reading r = {.doc = doc, .out = s, .catalog = catalog, .data_dir = data_dir, .fidelity = fidelity, .diags = diags};
     read_all(&r);
     return s;
 }
 
 struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags)
 {
-    return read_doc(toml_read_file(path, diags), catalog, data_dir, diags);
+    return sweep_file_read_at(path, NULL, catalog, data_dir, diags);
 }
 
 struct sweep_file *sweep_file_read_text(const char *name, const char *text, size_t n, struct catalog *catalog, const char *data_dir,
                                         struct diags *diags)
 {
-    return read_doc(toml_read_text(name, text, n, diags), catalog, data_dir, diags);
+    return read_doc(toml_read_text(name, text, n, diags), NULL, catalog, data_dir, diags);
+}
+
+struct sweep_file *sweep_file_read_at(const char *path, const char *fidelity, struct catalog *catalog, const char *data_dir,
+                                      struct diags *diags)
+{
+    return read_doc(toml_read_file(path, diags), fidelity, catalog, data_dir, diags);
+}
+
+struct sweep_file *sweep_file_read_text_at(const char *name, const char *text, const char *fidelity, struct catalog *catalog,
+                                           const char *data_dir, struct diags *diags)
+{
+    return read_doc(toml_read_text(name, text, strlen(text), diags), fidelity, catalog, data_dir, diags);
 }
 
 static void free_expressions(struct named_expr *list, size_t n)
