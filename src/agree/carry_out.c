@@ -55,7 +55,7 @@ static void set_causes(const struct model *m, const void *events, const void *cl
     }
 }
 
-enum run_end carry_out(struct runner *r, const struct design_point *p, struct agree_point *ret)
+enum run_end carry_out(struct runner *r, const struct design_point *p, const struct sweep_file *ranked, struct agree_point *ret)
 {
     const struct model *m = p->model;
     void *events = xcalloc(1, m->desc->metrics_size), *closed = xcalloc(1, m->desc->metrics_size),
@@ -67,10 +67,12 @@ enum run_end carry_out(struct runner *r, const struct design_point *p, struct ag
         runner_set_ideal(r, (1U << i) - 1);
         end = runner_run(r, m->desc, p->params, events, NULL);
         ret->is_measured = runner_is_measured(r);
+        if (end == RUN_DONE && i == 0) rank_keep(ranked, p, closed, events, ret);
         if (end != RUN_DONE || ret->is_measured) break;
         estimate_ideal(p, i, ideal);
         set_causes(m, events, closed, ideal, i, &seen);
     }
+    if (end != RUN_DONE) rank_forget(ret);
     if (end == RUN_DONE && !ret->is_measured) {
         memcpy(ret->metric, seen.metric, sizeof seen.metric);
         memcpy(ret->cause, seen.cause, sizeof seen.cause);

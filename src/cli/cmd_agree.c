@@ -21,6 +21,7 @@ struct work {
     const struct model *model;
     struct agree_sweeps sweeps; /* none: near the defaults */
     char *from;                 /* owned */
+    const char *operand;        /* the sweep that it is of, all of whose models are ranked together; or NULL */
 };
 
 /* What went wrong at single points: bugs, and points that could not be found. */
@@ -82,7 +83,7 @@ static bool add_sweep(const struct invocation *in, const char *file, struct work
         const struct model *m = first.list[0]->bindings[i]->model;
         if (!fidelity_of_model(m->desc, FIDELITY_EVENT_LEVEL) || !is_asked(in, m)) continue;
         struct work *w = &ret[(*n)++];
-        *w = (struct work){.model = m, .from = xasprintf("of %s", file)};
+        *w = (struct work){.model = m, .from = xasprintf("of %s", file), .operand = file};
         ok = agree_sweep_read(in, file, &w->sweeps);
     }
     if (ok && *n == before)
@@ -195,16 +196,26 @@ static bool run_one(const struct invocation *in, const struct work *w, const str
     return ok;
 }
 
+static void show_rankings(const struct agreement *list, size_t n, const struct sweep_file *sweep)
+{
+    putchar('\n');
+    agree_print_rankings(list, n, sweep);
+}
+
 static int run_all(const struct invocation *in, const struct work *work, size_t n, const struct catalog *catalog,
                    enum output_format format)
 {
     struct agreement *list = xcalloc(n + 1, sizeof *list);
-    size_t done = 0;
+    size_t done = 0, first = 0; /* the first of the same operand */
     bool ok = true, stopped = false;
     for (; ok && !stopped && done < n; done++) {
         if (format == OUTPUT_TABLE && done) putchar('\n');
         ok = run_one(in, &work[done], catalog, format, &list[done]);
         stopped = ok && list[done].stopped && !list[done].spent;
+        if (work[done].operand != work[first].operand) first = done;
+        const bool is_last = done + 1 == n || work[done + 1].operand != work[done].operand;
+        if (ok && format == OUTPUT_TABLE && is_last && work[done].operand)
+            show_rankings(list + first, done + 1 - first, work[done].sweeps.list[0]);
     }
     if (ok && format != OUTPUT_TABLE && option_has(in, "summary"))
         agree_print_summary(list, done, format);
