@@ -52,6 +52,7 @@ struct agree_options {
     const struct sweep_file *const *sweeps;
     size_t n_sweeps;
     double budget_s;                   /* start nothing after that many seconds, and stop what runs; 0: none */
+    bool no_causes;                    /* carry a point out once: its differences without their causes */
     int threads;                       /* 0: as many as there are cores */
     const volatile sig_atomic_t *stop; /* or NULL */
     void (*progress)(void *user, uint64_t done, uint64_t of); /* from any thread, one at a time; or NULL */

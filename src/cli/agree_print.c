@@ -159,8 +159,10 @@ void agree_print_report(const struct agree_shown *s)
     struct output *o = output_new(stdout, OUTPUT_TABLE, metrics, sizeof metrics / sizeof *metrics);
     put_metrics(o, s->agreement, OUTPUT_TABLE);
     output_end(o);
-    printf("\nOf the differences, in percent of the closed form:\n\n");
-    print_causes(s->agreement);
+    if (!s->options->no_causes) {
+        printf("\nOf the differences, in percent of the closed form:\n\n");
+        print_causes(s->agreement);
+    }
     fflush(stdout);
     for (size_t k = 0; k < TOLD; k++) print_worst(s, told[k]);
 }

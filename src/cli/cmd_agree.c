@@ -155,6 +155,7 @@ static struct agree_options options_of(const struct invocation *in, const struct
                               .sweeps = (const struct sweep_file *const *)w->sweeps.list,
                               .n_sweeps = w->sweeps.n,
                               .budget_s = budget_of(in),
+                              .no_causes = option_has(in, "no-causes"),
                               .stop = interrupt_catch()};
     const bool counted = option_has(in, "points");
     if (o.budget_s == 0 && w->sweeps.n > 0 && !counted) o.budget_s = BUDGET_S;
@@ -255,6 +256,7 @@ const struct command command_agree = {
             {'s', "set", "NAME=VALUE", "set a parameter at all points; any number of times"},
             {'j', "jobs", "N", "number of threads (default: one for each core)"},
             {'w', "worst", "N", "for each metric list the N points that differ most (default: 3)"},
+            {0, "no-causes", NULL, "do not look for causes: a point is run once at event level, in place of six times"},
             {0, "summary", NULL, "with csv or json: print distributions, not a row for each point"},
             OPTION_FORMAT,
             OPTION_CATALOG,
