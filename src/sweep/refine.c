@@ -1,7 +1,7 @@
 /* Refining a sweep: event level where it matters.
  *
- * In rounds: the front, or that of each budget, as far as it is known; then event level for the points on it that have none or, when all
- * of them have it, for their neighbours. It ends when a round adds nothing: every point of the front, and every feasible
+ * In rounds: the front, or that of each budget, as far as it is known; then event level for the points on it that have none or,
+ * when all of them have it, for their neighbours. It ends when a round adds nothing: every point of the front, and every feasible
  * neighbour of one, has a row at event level; or when [refine] runs are used up. The front of the sweep is then that of the rows
  * at event level.
  *
