@@ -73,7 +73,7 @@ static void find_point(struct drawing *d, const struct task *t, struct runner *r
         struct design_point p;
         ret->tried++;
         if (!(t->sources.n ? draw_of_a_sweep(d, &t->sources, t->defaults, &p) : draw_near(d, t->defaults, &p))) continue;
-        enum run_end end = carry_out(r, &p, ret);
+        enum run_end end = carry_out(r, &p, o, ret);
         if (end != RUN_STOPPED && end != RUN_REFUSED && !ret->is_measured) {
             ret->settings = t->sources.n ? space_settings(p.space, 0) : settings_that_matter(d, t->defaults, r, &p);
             keep_assignments(d, ret);
@@ -152,6 +152,7 @@ void agreement_release(struct agreement *a)
         free(a->points[i].settings);
         free(a->points[i].command);
         free(a->points[i].failure);
+        rank_forget(&a->points[i]);
         for (size_t k = 0; k < a->points[i].n_assignments; k++) free(a->points[i].assignments[k]);
         free(a->points[i].assignments);
     }

@@ -14,6 +14,7 @@
 #define DSE_AGREE_AGREE_H
 
 #include "config/bind.h"
+#include "config/sweep_file.h"
 #include "model/fidelity.h"
 
 #define AGREE_FACTOR 3.0
@@ -33,7 +34,9 @@ struct agree_point {
     double left[AGREE_METRICS];                /* with all causes taken away */
     char **assignments;                        /* "NAME=VALUE" that make the point, the caller's first */
     size_t n_assignments;
-    uint64_t tried;   /* points that were drawn for it */
+    char *group;             /* of one sweep: which of its fronts the point may be on; or NULL */
+    double *closed, *events; /* the sweep's objectives with it; NaN: the model has no such metric */
+    uint64_t tried;          /* points that were drawn for it */
     bool is_measured; /* its run takes whole times of kernels and repeats the closed form: it says nothing of agreement, has no
                          differences, and no settings */
 };
@@ -49,6 +52,7 @@ struct agree_options {
     const struct sweep_file *const *sweeps;
     size_t n_sweeps;
     double budget_s;                   /* start nothing after that many seconds, and stop what runs; 0: none */
+    bool no_causes;                    /* carry a point out once: its differences without their causes */
     int threads;                       /* 0: as many as there are cores */
     const volatile sig_atomic_t *stop; /* or NULL */
     void (*progress)(void *user, uint64_t done, uint64_t of); /* from any thread, one at a time; or NULL */
@@ -79,6 +83,17 @@ struct agree_spread agree_spread_of(const struct agreement *a, double (*value)(c
 enum { AGREE_CAUSES_AND_LEFT = AGREE_CAUSES + 1 };
 double agree_metric(const struct agree_point *p, int which);
 double agree_cause(const struct agree_point *p, int which);
+/* Pairs of points of one sweep, of any of its models, that one front may have both of, and each objective in which either level
+ * puts them more than AGREE_APART apart: how many there are, and in how many the other level has them the other way round. */
+#define AGREE_APART 0.1
+struct agree_flips {
+    uint64_t pairs, flips;
+    const struct agree_point *better, *worse; /* the flip of the largest lead, as the closed form has it; NULL: there is none */
+    size_t objective;                         /* of the sweep */
+    double closed, events;                    /* its lead in each: 0.1 for a tenth; that of events is negative */
+};
+struct agree_flips agree_flips_of(const struct agreement *list, size_t n, const struct sweep_file *s);
+
 /* The shortest command that shows nearly the same difference in the metric: without settings that move it by less than a tenth of
  * itself. Those that take more than AGREE_SHORTEN_S to find out stay. The caller frees it. */
 enum { AGREE_SHORTEN_S = 3 };

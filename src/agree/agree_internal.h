@@ -41,8 +41,12 @@ bool draw_of_a_sweep(struct drawing *d, const struct sources *sources, const str
                      struct design_point *ret);
 
 /* Carry the point out as it is and with one cause after the other taken away. Of a point that does not come to its end nothing is
- * known. */
-enum run_end carry_out(struct runner *r, const struct design_point *p, struct agree_point *ret);
+ * known. Of one sweep what rankings go by is kept. */
+enum run_end carry_out(struct runner *r, const struct design_point *p, const struct agree_options *o, struct agree_point *ret);
+/* Keep what rankings go by; forget it, and free it. */
+void rank_keep(const struct sweep_file *s, const struct design_point *p, const void *closed, const void *events,
+               struct agree_point *ret);
+void rank_forget(struct agree_point *p);
 /* The difference of one metric from the closed form at event level as it is; NaN: there is none. */
 double difference_at(struct runner *r, const struct design_point *p, int metric);
 double difference_of(const struct model *m, const void *metrics, const void *closed, int which);

@@ -55,26 +55,29 @@ static void set_causes(const struct model *m, const void *events, const void *cl
     }
 }
 
-enum run_end carry_out(struct runner *r, const struct design_point *p, struct agree_point *ret)
+enum run_end carry_out(struct runner *r, const struct design_point *p, const struct agree_options *o, struct agree_point *ret)
 {
     const struct model *m = p->model;
     void *events = xcalloc(1, m->desc->metrics_size), *closed = xcalloc(1, m->desc->metrics_size),
          *ideal = xcalloc(1, m->desc->metrics_size);
     m->desc->estimate(p->params, closed, NULL);
-    struct agree_point seen = {0};
+    struct agree_point seen = *ret;
+    const int causes = o->no_causes ? 0 : AGREE_CAUSES;
     enum run_end end = RUN_DONE;
-    for (int i = 0; i <= AGREE_CAUSES && end == RUN_DONE; i++) {
+    for (int i = 0; i <= causes && end == RUN_DONE; i++) {
         runner_set_ideal(r, (1U << i) - 1);
         end = runner_run(r, m->desc, p->params, events, NULL);
         ret->is_measured = runner_is_measured(r);
+        if (end == RUN_DONE && i == 0) rank_keep(o->n_sweeps == 1 ? o->sweeps[0] : NULL, p, closed, events, ret);
         if (end != RUN_DONE || ret->is_measured) break;
         estimate_ideal(p, i, ideal);
         set_causes(m, events, closed, ideal, i, &seen);
     }
+    if (end != RUN_DONE) rank_forget(ret);
     if (end == RUN_DONE && !ret->is_measured) {
         memcpy(ret->metric, seen.metric, sizeof seen.metric);
         memcpy(ret->cause, seen.cause, sizeof seen.cause);
-        memcpy(ret->left, seen.left, sizeof seen.left);
+        if (causes) memcpy(ret->left, seen.left, sizeof seen.left);
     } else if (end != RUN_DONE && end != RUN_STOPPED && end != RUN_REFUSED) {
         ret->failure = xstrdup(runner_error(r));
     }

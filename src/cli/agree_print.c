@@ -159,10 +159,29 @@ void agree_print_report(const struct agree_shown *s)
     struct output *o = output_new(stdout, OUTPUT_TABLE, metrics, sizeof metrics / sizeof *metrics);
     put_metrics(o, s->agreement, OUTPUT_TABLE);
     output_end(o);
-    printf("\nOf the differences, in percent of the closed form:\n\n");
-    print_causes(s->agreement);
+    if (!s->options->no_causes) {
+        printf("\nOf the differences, in percent of the closed form:\n\n");
+        print_causes(s->agreement);
+    }
     fflush(stdout);
     for (size_t k = 0; k < TOLD; k++) print_worst(s, told[k]);
+}
+
+void agree_print_rankings(const struct agreement *list, size_t n, const struct sweep_file *s)
+{
+    const struct agree_flips f = agree_flips_of(list, n, s);
+    char flips[TEXT_NUMBER_MAX], pairs[TEXT_NUMBER_MAX];
+    struct text t;
+    text_init(&t);
+    for (size_t k = 0; k < s->n_objectives; k++) text_addf(&t, "%s%s", k ? ", " : "", s->objectives[k].column);
+    for (size_t k = 0; k < s->n_per; k++) text_addf(&t, "%s%s", k ? ", " : " per ", s->per[k]);
+    terminal_say(stdout, "rankings that flip: %s of %s pairs more than %g %% apart (%s)", text_count(flips, f.flips),
+                 text_count(pairs, f.pairs), 100 * AGREE_APART, t.s);
+    text_release(&t);
+    if (!f.better) return;
+    printf("The farthest in %s: %.1f %% better in closed form, %.1f %% worse at event level\n  %s\nthan\n  %s\n",
+           s->objectives[f.objective].column, 100 * f.closed, -100 * f.events,
+           f.better->command ? f.better->command : f.better->group, f.worse->command ? f.worse->command : f.worse->group);
 }
 
 /* ---- for programs: a row a point ----------------------------------------------------------------------------------------- */

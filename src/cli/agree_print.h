@@ -14,6 +14,8 @@ struct agree_shown {
     size_t worst;     /* points listed for each metric */
 };
 void agree_print_report(const struct agree_shown *s);
+/* Of the agreements of all models of a sweep: which designs the two levels put in another order. */
+void agree_print_rankings(const struct agreement *list, size_t n, const struct sweep_file *sweep);
 /* Distributions of n agreements; then every point. */
 void agree_print_summary(const struct agreement *a, size_t n, enum output_format format);
 void agree_print_points(const struct agreement *list, size_t n, enum output_format format);

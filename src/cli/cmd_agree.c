@@ -21,6 +21,7 @@ struct work {
     const struct model *model;
     struct agree_sweeps sweeps; /* none: near the defaults */
     char *from;                 /* owned */
+    const char *operand;        /* the sweep that it is of, all of whose models are ranked together; or NULL */
 };
 
 /* What went wrong at single points: bugs, and points that could not be found. */
@@ -82,7 +83,7 @@ static bool add_sweep(const struct invocation *in, const char *file, struct work
         const struct model *m = first.list[0]->bindings[i]->model;
         if (!fidelity_of_model(m->desc, FIDELITY_EVENT_LEVEL) || !is_asked(in, m)) continue;
         struct work *w = &ret[(*n)++];
-        *w = (struct work){.model = m, .from = xasprintf("of %s", file)};
+        *w = (struct work){.model = m, .from = xasprintf("of %s", file), .operand = file};
         ok = agree_sweep_read(in, file, &w->sweeps);
     }
     if (ok && *n == before)
@@ -154,6 +155,7 @@ static struct agree_options options_of(const struct invocation *in, const struct
                               .sweeps = (const struct sweep_file *const *)w->sweeps.list,
                               .n_sweeps = w->sweeps.n,
                               .budget_s = budget_of(in),
+                              .no_causes = option_has(in, "no-causes"),
                               .stop = interrupt_catch()};
     const bool counted = option_has(in, "points");
     if (o.budget_s == 0 && w->sweeps.n > 0 && !counted) o.budget_s = BUDGET_S;
@@ -195,16 +197,26 @@ static bool run_one(const struct invocation *in, const struct work *w, const str
     return ok;
 }
 
+static void show_rankings(const struct agreement *list, size_t n, const struct sweep_file *sweep)
+{
+    putchar('\n');
+    agree_print_rankings(list, n, sweep);
+}
+
 static int run_all(const struct invocation *in, const struct work *work, size_t n, const struct catalog *catalog,
                    enum output_format format)
 {
     struct agreement *list = xcalloc(n + 1, sizeof *list);
-    size_t done = 0;
+    size_t done = 0, first = 0; /* the first of the same operand */
     bool ok = true, stopped = false;
     for (; ok && !stopped && done < n; done++) {
         if (format == OUTPUT_TABLE && done) putchar('\n');
         ok = run_one(in, &work[done], catalog, format, &list[done]);
         stopped = ok && list[done].stopped && !list[done].spent;
+        if (work[done].operand != work[first].operand) first = done;
+        const bool is_last = done + 1 == n || work[done + 1].operand != work[done].operand;
+        if (ok && format == OUTPUT_TABLE && is_last && work[done].operand)
+            show_rankings(list + first, done + 1 - first, work[done].sweeps.list[0]);
     }
     if (ok && format != OUTPUT_TABLE && option_has(in, "summary"))
         agree_print_summary(list, done, format);
@@ -244,6 +256,7 @@ const struct command command_agree = {
             {'s', "set", "NAME=VALUE", "set a parameter at all points; any number of times"},
             {'j', "jobs", "N", "number of threads (default: one for each core)"},
             {'w', "worst", "N", "for each metric list the N points that differ most (default: 3)"},
+            {0, "no-causes", NULL, "do not look for causes: a point is run once at event level, in place of six times"},
             {0, "summary", NULL, "with csv or json: print distributions, not a row for each point"},
             OPTION_FORMAT,
             OPTION_CATALOG,

@@ -189,10 +189,9 @@ static void complete_argument(struct candidates *c, const struct command *comman
                               const char *const *operands, size_t n_operands)
 {
     const struct model *m = n_operands && strstr(command->operands, "MODEL") ? registry_find(operands[0]) : NULL;
-    if (add_named(c, o->name, m) || add_listed(c, o->argument)) return;
     const char *const *words = o->words ? o->words() : NULL;
     for (size_t i = 0; words && words[i]; i++) candidate_add(c, words[i], NULL);
-    if (words) return;
+    if (words || add_named(c, o->name, m) || add_listed(c, o->argument)) return;
     enum dse_kind kind;
     char *plural = xasprintf("%ss", o->name); /* --memory NAME, --gpu NAME */
     if (strcmp(o->argument, "NAME") == 0 && find_kind(strcmp(plural, "memorys") == 0 ? "memories" : plural, &kind))

@@ -176,8 +176,8 @@ static bool say_each(struct reader *r, const char *sql, const char *said, const 
     struct query *q = query_new(r, sql, (struct srcloc){0}, diags);
     int status = q ? 1 : -1;
     while (status > 0 && (status = query_step(q, diags)) > 0)
-        terminal_say(stderr, "dse: the %s of %s is not %s yet: run its sweep file with -o %s", query_text(q, 1), query_text(q, 0),
-                     said, db);
+        terminal_say(stderr, "dse: the %s of %s is not %s yet: run its sweep file with --fidelity %s -o %s", query_text(q, 1),
+                     query_text(q, 0), said, query_text(q, 2), db);
     query_free(q);
     return status == 0;
 }
@@ -188,11 +188,14 @@ static bool say_open(const char *db, struct diags *diags)
     struct reader *r = reader_open(db, diags);
     const bool ok =
         r &&
+        say_each(r,
+                 "SELECT sweep, 'front', fidelity FROM run"
+                 " WHERE fidelity = 'refine' AND status <> 'done' AND done = planned AND shard IS NULL",
+                 "refined", db, diags) &&
         say_each(
-            r, "SELECT sweep, 'front' FROM run WHERE fidelity = 'refine' AND status <> 'done' AND done = planned AND shard IS NULL",
-            "refined", db, diags) &&
-        say_each(r, "SELECT sweep, substr(method, 6) FROM run WHERE method LIKE 'keep %' AND status <> 'done' AND shard IS NULL",
-                 "stored", db, diags);
+            r,
+            "SELECT sweep, substr(method, 6), fidelity FROM run WHERE method LIKE 'keep %' AND status <> 'done' AND shard IS NULL",
+            "stored", db, diags);
     reader_close(r);
     return ok;
 }

@@ -39,8 +39,8 @@ static void say_refined(const struct sweep_file *s, const struct sweep_result *r
 /* A part of a sweep that refines is the closed form alone. */
 static void say_part(const struct invocation *in, const struct sweep_file *s)
 {
-    terminal_say(stderr, "%s: this part is in closed form; merge all parts, and `dse sweep %s -o MERGED.db` refines their front",
-                 s->name, in->operands[0]);
+    terminal_say(stderr, "%s: this part is in closed form; merge all parts, and `dse sweep %s%s -o MERGED.db` refines their front",
+                 s->name, in->operands[0], option_has(in, "fidelity") ? " --fidelity refine" : "");
 }
 
 /* What came of a run that evaluates more points than it stores. */
@@ -181,6 +181,7 @@ const struct command command_sweep = {
             {0, "slurm", "[=OPTIONS]",
              "submit workers and a final merge to SLURM; OPTIONS go to sbatch: '--partition=long --time=60'"},
             {0, "workers", "N[%K]", "number of workers that --slurm submits (default: 8); at most K work at the same time"},
+            {0, "fidelity", "F", "in place of the file's: %s", .words = sweep_fidelity_words},
             {0, "fresh", NULL, "start a new run even if one can be resumed or is done"},
             {0, "dry-run", NULL, "show axes, points, size and the cost of event level, or the scripts of --slurm; store nothing"},
             {0, "max-points", "N", "refuse sweeps with more points (default: 1000000000)"},
@@ -196,6 +197,8 @@ const struct command command_sweep = {
             "A sweep need not evaluate its whole grid. [sample] spreads points over the grid (sobol, halton, lhs, random).\n"
             "[search] looks for the front (exact, local, nsga2). keep = \"front\" or \"sample\" in [sweep] evaluates every point\n"
             "and stores a part.\n"
+            "--fidelity closed-form runs a sweep that refines without any event level. The run stores the fidelity, and another\n"
+            "fidelity is another run of the same database.\n"
             "\n"
             "Several machines can share a sweep. With --lease FOLDER workers join and leave when they like. With --slurm dse\n"
             "submits the workers. With --shard each job does a fixed part. docs/how-to/many-machines.md explains all three.\n"

@@ -1,5 +1,6 @@
 #include "cli/sweep_ends.h"
 
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "cli/figure_feed.h"
 #include "space/idle.h"
@@ -28,10 +29,25 @@ static bool is_there(const struct invocation *in)
     return false;
 }
 
+/* --fidelity, where the command has it; false with an error when there is no such word. */
+static bool fidelity_asked(const struct invocation *in, const char **ret)
+{
+    *ret = option_get(in, "fidelity");
+    if (!*ret) return true;
+    for (int i = 0; i < SWEEP_FIDELITIES; i++)
+        if (strcmp(*ret, sweep_fidelities[i]) == 0) return true;
+    const char *near = text_nearest(*ret, sweep_fidelities, SWEEP_FIDELITIES);
+    char *all = text_join(sweep_fidelities, ", ");
+    usage_error(in, "there is no fidelity \"%s\"%s%s: %s", *ret, near ? "; did you mean " : "", near ? near : "", all);
+    free(all);
+    return false;
+}
+
 struct sweep_file *sweep_open_file(const struct invocation *in, struct catalog *catalog)
 {
-    if (!is_there(in)) return NULL;
-    struct sweep_file *s = sweep_file_read(in->operands[0], catalog, catalog_data_dir(), in->diags);
+    const char *fidelity;
+    if (!fidelity_asked(in, &fidelity) || !is_there(in)) return NULL;
+    struct sweep_file *s = sweep_file_read_at(in->operands[0], fidelity, catalog, catalog_data_dir(), in->diags);
     if (!s || in->diags->errors == 0) return s;
     for (size_t m = 0; m < s->n_models; m++) space_check(s, m, in->diags);
     sweep_file_free(s);

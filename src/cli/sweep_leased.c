@@ -26,6 +26,7 @@ struct sweep_options sweep_options_of(const struct invocation *in, void *user)
 static void say_leased(const struct invocation *in, const struct sweep_file *s, const struct sweep_result *r, const char *folder)
 {
     const bool more = s->refine || s->keep != KEEP_ALL;
+    const char *fidelity = option_get(in, "fidelity");
     char done[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX], dead[TEXT_NUMBER_MAX];
     text_count(rate, r->store_seconds > 0 ? (uint64_t)((double)r->done / r->store_seconds) : 0);
     terminal_say(stderr, "%s: %zu of the %zu blocks in %s%s%s%s: %s points in %.2f s (%s a second)", s->name, r->blocks,
@@ -35,12 +36,13 @@ static void say_leased(const struct invocation *in, const struct sweep_file *s, 
         terminal_say(stderr, "%s: interrupted; %zu blocks are still to do, by other workers or the same command", s->name,
                      r->all_blocks - r->done_blocks);
     else
-        terminal_say(stderr, "%s: all blocks are done; put them together: dse merge results/%s.db %s%s%s%s", s->name, s->name,
+        terminal_say(stderr, "%s: all blocks are done; put them together: dse merge results/%s.db %s%s%s%s%s%s", s->name, s->name,
                      folder,
                      s->refine             ? ", and refine the front: dse sweep "
                      : s->keep != KEEP_ALL ? ", and store what is kept: dse sweep "
                                            : "",
-                     more ? in->operands[0] : "", more ? " -o with that database" : "");
+                     more ? in->operands[0] : "", more && fidelity ? " --fidelity " : "", more && fidelity ? fidelity : "",
+                     more ? " -o with that database" : "");
 }
 
 bool sweep_leased_alone(const struct invocation *in)

@@ -111,7 +111,7 @@ static void add_place(const struct submission *b, struct text *t)
 /* dse sweep FILE with the options of this call that say how. `jobs` when none were asked for: as many as the task has. */
 static void add_sweep(const struct submission *b, struct text *t)
 {
-    static const char *const names[] = {"catalog", "max-points", "lease-age", "jobs"};
+    static const char *const names[] = {"catalog", "fidelity", "max-points", "lease-age", "jobs"};
     add_quoted(t, b->dse);
     for (size_t i = 0; i < b->in->n_plugins; i++) {
         text_add(t, " --plugin");

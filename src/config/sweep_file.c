@@ -130,12 +130,29 @@ static bool unknown_param(struct reading *r, const struct toml_node *node, const
     return false;
 }
 
+static bool is_axis(const struct toml_node *node)
+{
+    return node->type == TOML_ARRAY || node->type == TOML_TABLE;
+}
+
+/* Of a sweep that refines: an axis that one level alone reads. Rows of the other are equal along it. */
+static void warn_of_one_level(struct reading *r, const struct toml_node *node, const struct field *f, const char *model)
+{
+    if (!r->out->refine || !is_axis(node)) return;
+    if (fidelity_not_reading(FIDELITY_CLOSED_FORM, f))
+        diags_warn(r->diags, toml_loc(r->doc, node), r->doc->text,
+                   "%s: %s is not read in closed form, by which points are chosen: which of its values get event level is chance",
+                   model, node->key);
+    else if (fidelity_not_reading(FIDELITY_EVENT_LEVEL, f))
+        diags_warn(r->diags, toml_loc(r->doc, node), r->doc->text,
+                   "%s: %s is not read at event level: designs that differ in it alone are equal there", model, node->key);
+}
+
 /* A value, or an axis, that moves nothing at the sweep's fidelity. */
 static void warn_unread(struct reading *r, const struct toml_node *node, const char *model, const char *where)
 {
     diags_warn(r->diags, toml_loc(r->doc, node), r->doc->text, "%s%s%s is not read %s: %s", model ? model : "", model ? ": " : "",
-               node->key, where,
-               node->type == TOML_ARRAY || node->type == TOML_TABLE ? "its values change no metric" : "it changes no metric");
+               node->key, where, is_axis(node) ? "its values change no metric" : "it changes no metric");
 }
 
 /* Give one key of [params] to every model that has such a parameter. */
@@ -149,6 +166,7 @@ static bool read_shared_param(struct reading *r, const struct toml_node *node)
         if (!f) continue;
         found = true;
         if (!binding_set_node(b, f, r->doc, node, r->diags)) return false;
+        warn_of_one_level(r, node, f, b->model->desc->name);
         const char *not_here = fidelity_not_reading(r->out->fidelity, f);
         if (not_here)
             where = not_here;
@@ -178,6 +196,7 @@ static bool read_model_params(struct reading *r, struct binding *b, const struct
             ok = binding_set_node(b, f, r->doc, node, r->diags) && ok;
             const char *where = r->out->refine ? NULL : fidelity_not_reading(r->out->fidelity, f);
             if (where) warn_unread(r, node, b->model->desc->name, where);
+            warn_of_one_level(r, node, f, b->model->desc->name);
         } else {
             ok = unknown_param(r, node, b->model->desc->name);
         }
@@ -347,26 +366,39 @@ static void read_all(struct reading *r)
 }
 
 /* Read a document, which the sweep file owns from then on. */
-static struct sweep_file *read_doc(struct toml_doc *doc, struct catalog *catalog, const char *data_dir, struct diags *diags)
+static struct sweep_file *read_doc(struct toml_doc *doc, const char *fidelity, struct catalog *catalog, const char *data_dir,
+                                   struct diags *diags)
 {
     if (!doc) return NULL;
     struct sweep_file *s = xcalloc(1, sizeof *s);
     s->doc = doc;
     s->question = first_comment(doc->text);
-    struct reading r = {.doc = doc, .out = s, .catalog = catalog, .data_dir = data_dir, .diags = diags};
+    struct reading r = {.doc = doc, .out = s, .catalog = catalog, .data_dir = data_dir, .fidelity = fidelity, .diags = diags};
     read_all(&r);
     return s;
 }
 
 struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, const char *data_dir, struct diags *diags)
 {
-    return read_doc(toml_read_file(path, diags), catalog, data_dir, diags);
+    return sweep_file_read_at(path, NULL, catalog, data_dir, diags);
 }
 
 struct sweep_file *sweep_file_read_text(const char *name, const char *text, size_t n, struct catalog *catalog, const char *data_dir,
                                         struct diags *diags)
 {
-    return read_doc(toml_read_text(name, text, n, diags), catalog, data_dir, diags);
+    return read_doc(toml_read_text(name, text, n, diags), NULL, catalog, data_dir, diags);
+}
+
+struct sweep_file *sweep_file_read_at(const char *path, const char *fidelity, struct catalog *catalog, const char *data_dir,
+                                      struct diags *diags)
+{
+    return read_doc(toml_read_file(path, diags), fidelity, catalog, data_dir, diags);
+}
+
+struct sweep_file *sweep_file_read_text_at(const char *name, const char *text, const char *fidelity, struct catalog *catalog,
+                                           const char *data_dir, struct diags *diags)
+{
+    return read_doc(toml_read_text(name, text, strlen(text), diags), fidelity, catalog, data_dir, diags);
 }
 
 static void free_expressions(struct named_expr *list, size_t n)

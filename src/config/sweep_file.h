@@ -20,6 +20,10 @@ struct objective {
 };
 
 enum { SWEEP_OBJECTIVES_MAX = 16, SWEEP_EXPRESSIONS_MAX = 256 };
+/* What a sweep may say of its fidelity: fidelity_names, and behind them "refine". */
+enum { SWEEP_FIDELITIES = FIDELITIES + 1 };
+extern const char *const sweep_fidelities[SWEEP_FIDELITIES + 1];       /* ends with NULL */
+const char *const *sweep_fidelity_words(void);                         /* the same, for tables of options */
 enum { SWEEP_REFINE_RUNS = 100000, SWEEP_REFINE_RUNS_MAX = 10000000 }; /* rows of [refine]: the default, and the most */
 
 /* [sample]: which points of the space are evaluated. Names as in sample_names. */
@@ -87,6 +91,12 @@ struct sweep_file *sweep_file_read(const char *path, struct catalog *catalog, co
 /* The same from memory; `name` stands for the file in messages, and paths are relative to its folder. */
 struct sweep_file *sweep_file_read_text(const char *name, const char *text, size_t n, struct catalog *catalog, const char *data_dir,
                                         struct diags *diags);
+/* The same two at a fidelity of sweep_fidelities, whatever the file says: as --fidelity asks for it, and as a stored run was made.
+ * NULL: as the file says. */
+struct sweep_file *sweep_file_read_at(const char *path, const char *fidelity, struct catalog *catalog, const char *data_dir,
+                                      struct diags *diags);
+struct sweep_file *sweep_file_read_text_at(const char *name, const char *text, const char *fidelity, struct catalog *catalog,
+                                           const char *data_dir, struct diags *diags);
 void sweep_file_free(struct sweep_file *s);
 
 /* The name of a constraint, as certificates have it; behind those of the file come the limits of the budget: "quality.task_loss".
@@ -94,7 +104,7 @@ void sweep_file_free(struct sweep_file *s);
 const char *sweep_constraint_name(const struct sweep_file *s, size_t i);
 size_t sweep_constraint_find(const struct sweep_file *s, const char *name);
 
-/* The fidelity as the file has it: "closed-form", "event-level" or "refine". A string constant. */
+/* The fidelity that it is run at: "closed-form", "event-level" or "refine". A string constant. */
 const char *sweep_fidelity_text(const struct sweep_file *s);
 /* "flashdecoding: gpu=a100-40gb-pcie, batch=8": the baseline's model and what the file gives it; NULL: no baseline. The caller
  * frees it. */

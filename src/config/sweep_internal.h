@@ -10,6 +10,7 @@ struct reading {
     struct sweep_file *out;
     struct catalog *catalog;
     const char *data_dir;
+    const char *fidelity; /* in place of the file's; NULL: the file's */
     struct diags *diags;
     bool model_missing; /* a name in `models` is unknown, and unknown parameters may be those of that model */
 };

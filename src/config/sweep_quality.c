@@ -128,10 +128,6 @@ bool sweep_read_quality(struct reading *r)
         ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text, "give one of them a single value",
                          "two metrics have several budgets, so dse cannot tell which belong together");
     if (b->n == 0) budget_set_default(b);
-    if (b->n > 1 && r->out->refine)
-        ok = diags_input(r->diags, toml_key_loc(r->doc, table), r->doc->text,
-                         "give one value; closed form and event level have a front for each",
-                         "fidelity = \"refine\" refines one front, and %s has several values", budget_metrics[b->named]);
     return read_exact(r, table) && ok;
 }
 

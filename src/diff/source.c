@@ -40,7 +40,7 @@ static bool open_mix(struct source *s, struct diags *diags)
     struct diags unread;
     diags_init(&unread);
     s->mix_sweep =
-        sweep_file_read_text(s->side->path, s->side->text, strlen(s->side->text), s->mix_catalog, catalog_data_dir(), &unread);
+        sweep_file_read_text_at(s->side->path, s->side->text, s->side->fidelity, s->mix_catalog, catalog_data_dir(), &unread);
     const bool ok = s->mix_sweep && unread.errors == 0;
     diags_release(&unread);
     if (ok) s->mix = mix_new(s->mix_sweep, s->model);

@@ -28,7 +28,7 @@ struct report_run {
     const struct report_options *options;
     struct reader *reader; /* its views show this run */
     int64_t id;
-    char *sweep, *sweep_text;
+    char *sweep, *sweep_text, *fidelity; /* of table run; or NULL */
     uint64_t done; /* points evaluated */
     struct goal goal;
     struct name_list models, axes, shared, own; /* sweep/design.h */

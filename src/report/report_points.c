@@ -75,8 +75,7 @@ static bool read_again(struct again *a, const struct report_run *r, char *sweep_
     struct diags why;
     diags_init(&why);
     if (r->sweep_text)
-        a->sweep =
-            sweep_file_read_text(sweep_path, r->sweep_text, strlen(r->sweep_text), r->options->catalog, catalog_data_dir(), &why);
+        a->sweep = sweep_file_read_text_at(sweep_path, r->sweep_text, r->fidelity, r->options->catalog, catalog_data_dir(), &why);
     bool ok = a->sweep && why.errors == 0 && read_spaces(a, r, &why);
     if (ok)
         find_catalogs(a, r);

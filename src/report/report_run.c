@@ -34,14 +34,15 @@ static bool take_goal(struct report_run *r, const char *objectives, struct diags
 
 static bool read_run(struct report_run *r, struct diags *diags)
 {
-    char *sql =
-        xasprintf("SELECT sweep, sweep_text, axes, status, feasible, done, objectives FROM run WHERE id = %lld", (long long)r->id);
+    char *sql = xasprintf("SELECT sweep, sweep_text, axes, status, feasible, done, objectives, fidelity FROM run WHERE id = %lld",
+                          (long long)r->id);
     struct query *q = query_new(r->reader, sql, (struct srcloc){0}, diags);
     free(sql);
     bool ok = q && query_step(q, diags) > 0;
     if (ok) {
         r->sweep = copy(q, 0);
         r->sweep_text = copy(q, 1);
+        r->fidelity = copy(q, 7);
         take_axes(r, query_text(q, 2));
         r->done = (uint64_t)query_i64(q, 5);
         const char *status = query_text(q, 3);
@@ -176,6 +177,7 @@ void report_run_close(struct report_run *r)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) name_list_release(lists[i]);
     free(r->sweep);
     free(r->sweep_text);
+    free(r->fidelity);
     goal_release(&r->goal);
     reader_close(r->reader);
 }

@@ -173,7 +173,7 @@ static bool make_spaces(struct checking *c, struct catalog *catalog, const char 
 {
     char *name = xasprintf("%s: the sweep of run %lld", c->db, (long long)c->run.run);
     const size_t before = c->diags->errors;
-    c->sweep = sweep_file_read_text(name, c->run.sweep_text, strlen(c->run.sweep_text), catalog, data_dir, c->diags);
+    c->sweep = sweep_file_read_text_at(name, c->run.sweep_text, fidelity_names[FIDELITY_CLOSED_FORM], catalog, data_dir, c->diags);
     free(name);
     if (!c->sweep || c->diags->errors > before) return false;
     c->spaces = xcalloc(c->sweep->n_models, sizeof *c->spaces);

@@ -28,6 +28,7 @@ struct evaluator {
     char **failures;          /* of runs at event level, as reasons */
     size_t n_failures;
     bool stopped;
+    bool is_measured; /* the last run of the point itself: runner_is_measured */
     uint64_t point;                 /* at hand */
     bool is_copy;                   /* of another point's machine */
     char *bug;                      /* what stopped it, when that was the model; or NULL */
@@ -189,6 +190,7 @@ static const char *run_model(struct evaluator *e)
 {
     const char *reason;
     enum run_end end = run_point(e, &reason);
+    e->is_measured = runner_is_measured(e->runner); /* the baseline may run next */
     if (end == RUN_STOPPED) e->stopped = true;
     if (end == RUN_BROKEN) stop_at_bug(e, e->space->model);
     if (end == RUN_FAILED || end == RUN_REFUSED) return failure(e, end);
@@ -302,7 +304,7 @@ static struct row evaluate(struct evaluator *e, union cell *cells)
     put_notes(stand(e), e->mixer != NULL, cells + c);
     reason = broken_constraint(e);
     struct row row = reason ? (struct row){.reason = reason} : judge_point(e);
-    row.is_measured = runner_is_measured(e->runner);
+    row.is_measured = e->is_measured;
     return row;
 }
 

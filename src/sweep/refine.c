@@ -1,7 +1,7 @@
 /* Refining a sweep: event level where it matters.
  *
- * In rounds: the front as far as it is known (refine_front.c); then event level for the points on it that have none or, when all
- * of them have it, for their neighbours. It ends when a round adds nothing: every point of the front, and every feasible
+ * In rounds: the front, or that of each budget, as far as it is known; then event level for the points on it that have none or,
+ * when all of them have it, for their neighbours. It ends when a round adds nothing: every point of the front, and every feasible
  * neighbour of one, has a row at event level; or when [refine] runs are used up. The front of the sweep is then that of the rows
  * at event level.
  *
@@ -172,16 +172,14 @@ static bool find_there(struct refining *r)
     return true;
 }
 
-/* What became of the front of the closed form, and whether the last front is refined throughout. */
-static void sum_up(const struct refining *r, const struct ids *before, const struct ids *front)
+/* What became of the front of the closed form, and whether the last fronts are refined throughout. */
+static void sum_up(const struct refining *r, const struct ids *before, const struct ids *front, const struct ids *all)
 {
     struct sweep_result *result = r->job->result;
     result->refined = r->planned.n;
     result->front_before = before->n;
-    for (size_t i = 0; i < front->n; i++) {
-        result->front_stayed += ids_have(before, front->id[i]);
-        result->front_unrefined += !ids_have(&r->planned, front->id[i]);
-    }
+    for (size_t i = 0; i < front->n; i++) result->front_stayed += ids_have(before, front->id[i]);
+    for (size_t i = 0; i < all->n; i++) result->front_unrefined += !ids_have(&r->planned, all->id[i]);
 }
 
 /* The front while a sweep is refined.
@@ -240,7 +238,8 @@ static void changes_join(struct changes *c, const struct goal *g)
 
 struct scan {
     const struct refining *refining;
-    struct grouped_front *front;
+    struct grouped_front *fronts[BUDGETS_MAX]; /* of each budget */
+    size_t n;
     struct changes changes;
     uint64_t model;
     double *corrected;
@@ -264,7 +263,15 @@ static void add_change(struct scan *s, uint64_t id, const double *values, const 
     s->changes.list[s->changes.n++] = c;
 }
 
-/* Is the row within the loosest budget, whose front is refined? */
+/* Add a row to the front of every budget that it keeps. */
+static void add_to_fronts(const struct scan *s, const struct scan_row *row, uint64_t id, const double *values)
+{
+    const unsigned fronts = goal_fronts(s->refining->goal, row);
+    for (size_t i = 0; i < s->n; i++)
+        if (fronts & 1u << i) grouped_front_add(s->fronts[i], row->group, id, values);
+}
+
+/* Is the row within the loosest budget? */
 static bool is_within(const struct scan *s, const struct scan_row *row)
 {
     return goal_fronts(s->refining->goal, row) & 1u;
@@ -275,7 +282,7 @@ static void add_event_row(void *user, const struct scan_row *row)
     struct scan *s = user;
     uint64_t id = s->model << ID_MODEL_SHIFT | row->point;
     if (!is_within(s, row) || !ids_have(&s->refining->planned, id)) return;
-    grouped_front_add(s->front, row->group, id, row->values);
+    add_to_fronts(s, row, id, row->values);
     add_change(s, id, row->values, row->group);
 }
 
@@ -291,7 +298,7 @@ static void add_closed_row(void *user, const struct scan_row *row)
     const struct change *c = s->changes.n ? bsearch(&key, s->changes.list, s->changes.n, sizeof key, by_group) : NULL;
     for (size_t k = 0; k < r->goal->n; k++)
         s->corrected[k] = c && c->factor[k] > 0 ? row->values[k] * c->factor[k] : row->values[k];
-    grouped_front_add(s->front, row->group, id, s->corrected);
+    add_to_fronts(s, row, id, s->corrected);
 }
 
 static bool scan_rows(struct scan *s, enum store_rows rows, void (*visit)(void *, const struct scan_row *))
@@ -305,42 +312,52 @@ static bool scan_rows(struct scan *s, enum store_rows rows, void (*visit)(void *
     return ok;
 }
 
-static bool find_front(const struct refining *r, struct ids *ret)
+/* Close the fronts: the points of the loosest budget's, and those of any. */
+static void take_fronts(struct scan *s, struct ids *loosest, struct ids *all)
+{
+    loosest->n = all->n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const uint64_t *ids;
+        const size_t n = grouped_front_finish(s->fronts[i], &ids, NULL);
+        for (size_t k = 0; k < n; k++) ids_add(all, ids[k]);
+        for (size_t k = 0; i == 0 && k < n; k++) ids_add(loosest, ids[k]);
+    }
+    ids_sort(loosest);
+    ids_sort(all);
+}
+
+static bool find_fronts(const struct refining *r, struct ids *loosest, struct ids *all)
 {
     double corrected[SWEEP_OBJECTIVES_MAX];
-    struct scan s = {.refining = r, .front = grouped_front_new((int)r->goal->n, r->goal->maximise), .corrected = corrected};
+    struct scan s = {.refining = r, .n = r->goal->budget.n > 1 ? r->goal->budget.n : 1, .corrected = corrected};
+    for (size_t i = 0; i < s.n; i++) s.fronts[i] = grouped_front_new((int)r->goal->n, r->goal->maximise);
     bool ok = scan_rows(&s, STORE_REFINED, add_event_row);
     changes_join(&s.changes, r->goal);
     ok = ok && scan_rows(&s, STORE_FIRST, add_closed_row);
-    ret->n = 0;
-    if (ok) {
-        const uint64_t *ids;
-        size_t n = grouped_front_finish(s.front, &ids, NULL);
-        for (size_t i = 0; i < n; i++) ids_add(ret, ids[i]);
-        ids_sort(ret);
-    }
-    grouped_front_free(s.front);
+    if (ok) take_fronts(&s, loosest, all);
+    for (size_t i = 0; i < s.n; i++) grouped_front_free(s.fronts[i]);
     changes_release(&s.changes);
     return ok;
 }
 
 static bool run_rounds(struct refining *r)
 {
-    struct ids front = {0}, before = {0};
+    struct ids front = {0}, before = {0}, all = {0};
     bool ok = find_there(r), more = true;
     while (ok && more && !r->job->result->interrupted) {
-        ok = find_front(r, &front);
+        ok = find_fronts(r, &front, &all);
         if (r->job->result->rounds == 0)
             for (size_t i = 0; ok && i < front.n; i++) ids_add(&before, front.id[i]);
-        more = ok && plan(r, &front) > 0;
+        more = ok && plan(r, &all) > 0;
         if (!more) break;
         r->job->result->rounds++;
         ok = simulate_planned(r);
         if (sweep_interrupted(r->job)) r->job->result->interrupted = true;
     }
-    if (ok) sum_up(r, &before, &front);
+    if (ok) sum_up(r, &before, &front, &all);
     ids_release(&front);
     ids_release(&before);
+    ids_release(&all);
     return ok;
 }
 

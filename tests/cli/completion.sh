@@ -21,6 +21,7 @@ offers --breakdown eval lad --br
 offers --format=csv eval lad --format=
 offers csv eval lad -f ''
 offers event-level eval lad --fidelity ev
+offers refine sweep s.toml --fidelity re
 offers tokens_per_s pareto a.db --max tok
 offers context pareto a.db --per con
 offers llama2-7b list llms ''

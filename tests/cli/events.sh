@@ -199,6 +199,18 @@ sqlite3 one.db "select point, latency_us, tokens_per_s, status from toy_all wher
 sqlite3 whole.db "attach 'one.db' as r" "select point, latency_us, tokens_per_s, status from toy_all where point in
     (select point from r.toy_all where fidelity = 'event-level') order by 1" >same_rows.txt
 cmp refined_rows.txt same_rows.txt || fail "refined rows differ from those of event level everywhere"
+# --fidelity in place of the file's: the run says what it was made at, and is that of a file that says so.
+"$DSE" sweep s.toml -q --fidelity event-level -o asked.db >/dev/null
+[ "$(all_rows asked.db)" = "$(all_rows whole.db)" ] || fail "other rows of --fidelity event-level"
+"$DSE" sweep s.toml -q --fidelity closed-form -o asked_closed.db >/dev/null
+[ "$(sqlite3 asked_closed.db "select fidelity, hash in (select hash from run where refined is null) from run")" = 'closed-form|1' ] ||
+    fail "--fidelity closed-form is stored as $(sqlite3 asked_closed.db 'select fidelity, refined from run')"
+[ "$(sqlite3 asked_closed.db 'select count(*), max(fidelity) from toy_all')" = '3840|closed-form' ] || fail "rows of --fidelity closed-form"
+"$DSE" sweep e.toml -q --fidelity refine -o asked_refine.db >/dev/null
+[ "$(all_rows asked_refine.db)" = "$(all_rows one.db)" ] || fail "other rows of --fidelity refine"
+[ "$(sqlite3 asked_refine.db "select group_concat(fidelity) from run")" = refine ] || fail "--fidelity refine is stored as another"
+{ cat s.toml && printf '[refine]\nruns = 3\n'; } >runs.toml
+"$DSE" sweep runs.toml -q --fidelity closed-form -o runs.db >/dev/null || fail "[refine] under --fidelity closed-form"
 "$DSE" sweep e.toml -q --lease fine
 "$DSE" merge fine.db fine 2>/dev/null
 [ "$(all_rows fine.db)" = "$(all_rows whole.db)" ] || fail "other rows from leased blocks"

@@ -18,7 +18,7 @@ drawn_at() {
     [ -n "$sweep" ] && [ -f "$source/sweeps/$sweep.toml" ] || return 0
     case $(sed -n 's/^fidelity *= *"\([^"]*\)".*/\1/p' "$source/sweeps/$sweep.toml") in
     event-level) echo ' Rows at event level.' ;;
-    refine) echo ' Rows in closed form; the front, and its neighbours, at event level.' ;;
+    refine) echo ' Rows in closed form; the front, and its rivals, at event level.' ;;
     *) echo ' Rows in closed form.' ;;
     esac
 }

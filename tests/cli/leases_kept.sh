@@ -51,7 +51,7 @@ for name in kept sampled; do
     "$DSE" sweep $name.toml --lease $name.one 2>said.txt
     grep -q "store what is kept: dse sweep $name.toml -o" said.txt || fail "said: $(cat said.txt)"
     "$DSE" merge $name.one.db $name.one 2>said.txt
-    grep -q "of $name is not stored yet: run its sweep file with -o $name.one.db" said.txt || fail "merge said: $(cat said.txt)"
+    grep -q "of $name is not stored yet: run its sweep file with --fidelity closed-form -o $name.one.db" said.txt || fail "merge said: $(cat said.txt)"
     finish $name $name.one.db
     same $name.one.db $name.plain.db lad
 

@@ -29,19 +29,19 @@ once() {
     echo "$shared/$name"
 }
 
-# Is a shipped sweep one that tests share? Not those with event level, which a test shortens, and not a million points.
+# Is a shipped sweep one that tests share, in closed form? Not those at event level, which a test shortens, and not a million points.
 is_shared() { # FILE
     [ -f "$1" ] || return 1
-    ! grep -q '^fidelity *= *"\(refine\|event-level\)"' "$1" || return 1
+    ! grep -q '^fidelity *= *"event-level"' "$1" || return 1
     points=$("$DSE" sweep "$1" --dry-run | sed -n 's/^[a-z]*: \([0-9,]*\) points$/\1/p' | tr -d , | awk '{ n += $1 } END { printf "%.0f", n }')
     [ "$points" -le 200000 ]
 }
 
-# The database of a shipped sweep, run once a test run without its figures: for reading alone.
+# The database of a shipped sweep, run in closed form once a test run without its figures: for reading alone.
 shipped() { # NAME
     shared=${DSE_TESTS:-$WORK/shared}
     mkdir -p "$shared"
-    flock "$shared/$1.db.lock" sh -c '[ -f "$2.done" ] || { "$1" sweep "$3" --no-figures -q -o "$2" >"$2.front" && : >"$2.done"; }' sh \
+    flock "$shared/$1.db.lock" sh -c '[ -f "$2.done" ] || { "$1" sweep "$3" --fidelity closed-form --no-figures -q -o "$2" >"$2.front" && : >"$2.done"; }' sh \
         "$DSE" "$shared/$1.db" "$SHIPPED/$1.toml" || fail "dse sweep $1"
     echo "$shared/$1.db"
 }

@@ -35,6 +35,11 @@ sweep refine >refine.toml
 "vllm","closed-form,measured-kernel"' ] || fail "refined rows: $(labels refine)"
 for db in events refine; do "$DSE" check "$db.db" >out.txt 2>&1 || fail "dse check $db.db: $(cat out.txt)"; done
 
+# What a baseline is says nothing of the rows beside it.
+{ sweep event-level && printf '[baseline]\nmodel = "flashdecoding"\nengine = "vllm"\n'; } >beside.toml
+"$DSE" sweep beside.toml -o beside.db --quiet >/dev/null || fail "a sweep beside a baseline of measured kernels"
+[ "$(labels beside)" = "$(labels events)" ] || fail "rows beside a baseline of measured kernels: $(labels beside)"
+
 # One point, and points of a file.
 "$DSE" eval flashdecoding --fidelity event-level --set engine=vllm --set context=512 | grep -q '^fidelity *measured-kernel' ||
     fail "dse eval does not say it"

@@ -5,14 +5,17 @@ root=$2
 SHIPPED=$(cd "$root/sweeps" && pwd)
 cp -r "$root/sweeps" "$root/plots" .
 # At event level a run takes some seconds with sanitizers: a few of them.
-for file in $(grep -l '^fidelity *= *"refine"' sweeps/*.toml); do printf '[refine]\nruns = 4\n' >>"$file"; done
+refines() { grep -q '^fidelity *= *"refine"' "$1"; }
+for file in sweeps/*.toml; do
+    ! refines "$file" || { sed -i '/^\[refine\]/,/^$/d' "$file" && printf '[refine]\nruns = 4\n' >>"$file"; }
+done
 for file in sweeps/*.toml; do
     head -n 1 "$file" | grep -q '^# .*?' || fail "$file: its first line is not a question"
     "$DSE" sweep "$file" --dry-run >dry.txt || fail "$file: refused"
     points=$(sed -n 's/^[a-z]*: \([0-9,]*\) points$/\1/p' dry.txt | tr -d , | awk '{n += $1} END {printf "%.0f", n}')
     [ "$points" -le 200000 ] || continue # a minute and more of a build with sanitizers
     rm -f run.db ./*.png
-    if is_shared "$file"; then # what the first test made that needed it is taken as it is, and its front is there as if run here
+    if is_shared "$file" && ! refines "$file"; then # what the first test made that needed it is taken as it is, and its front is there as if run here
         name=$(basename "$file" .toml)
         cp "$(shipped "$name")" run.db
         "$DSE" sweep "$file" -q -o run.db >front.txt 2>said.txt || fail "$file: $(cat said.txt)"
