@@ -29,7 +29,7 @@ struct report_run {
     struct reader *reader; /* its views show this run */
     int64_t id;
     char *sweep, *sweep_text, *fidelity; /* of table run; or NULL */
-    uint64_t done; /* points evaluated */
+    uint64_t done;                       /* points evaluated */
     struct goal goal;
     struct name_list models, axes, shared, own; /* sweep/design.h */
     struct name_list *columns_of;               /* of each model's view */

@@ -28,7 +28,7 @@ struct evaluator {
     char **failures;          /* of runs at event level, as reasons */
     size_t n_failures;
     bool stopped;
-    bool is_measured; /* the last run of the point itself: runner_is_measured */
+    bool is_measured;               /* the last run of the point itself: runner_is_measured */
     uint64_t point;                 /* at hand */
     bool is_copy;                   /* of another point's machine */
     char *bug;                      /* what stopped it, when that was the model; or NULL */

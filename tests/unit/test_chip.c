@@ -178,26 +178,11 @@ static void die__counts_the_pins_of_every_memory(void **state)
     static const struct {
         const char *memory;
         double units;
-    } cases[] = {{"hbm2-5cube", 5},
-                 {"hbm2-a100-40gb", 5},
-                 {"hbm2e-a100-80gb", 5},
-                 {"hbm2-u280", 2},
-                 {"hbm-256", 1},
-                 {"hbm3-h100-80gb", 5},
-                 {"ddr4-3200-2ch", 2},
-                 {"gddr6-14gbps-256bit", 4},
-                 {"lpddr5-m1-ane", 4},
-                 {"lpddr5-6400-16ch", 4},
-                 {"hbm3e-h200-141gb", 6},
-                 {"lpddr5x-8533-16ch", 4},
-                 {"lpddr5x-8000-8ch", 2},
-                 {"gddr7-28gbps-512bit", 8},
-                 {"hbm4-8gbps-6stack", 6},
-                 {"ddr5-6400-16ch", 8},
-                 {"lpddr6-10667-16ch", 2},
-                 {"hbm2-dramsim3", 1},
-                 {"hbm2-ramulator2", 1},
-                 {"hbm2-ramulator2-16ch", 2}};
+    } cases[] = {{"hbm2-5cube", 5},        {"hbm2-a100-40gb", 5},      {"hbm2e-a100-80gb", 5},   {"hbm2-u280", 2},
+                 {"hbm-256", 1},           {"hbm3-h100-80gb", 5},      {"ddr4-3200-2ch", 2},     {"gddr6-14gbps-256bit", 4},
+                 {"lpddr5-m1-ane", 4},     {"lpddr5-6400-16ch", 4},    {"hbm3e-h200-141gb", 6},  {"lpddr5x-8533-16ch", 4},
+                 {"lpddr5x-8000-8ch", 2},  {"gddr7-28gbps-512bit", 8}, {"hbm4-8gbps-6stack", 6}, {"ddr5-6400-16ch", 8},
+                 {"lpddr6-10667-16ch", 2}, {"hbm2-dramsim3", 1},       {"hbm2-ramulator2", 1},   {"hbm2-ramulator2-16ch", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct dse_memory *m =
             (const struct dse_memory *)(const void *)catalog_find(catalog, DSE_KIND_MEMORY, cases[i].memory);
