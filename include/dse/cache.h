@@ -84,6 +84,16 @@ static inline struct dse_arithmetic dse_fixed_point(double exp_bits, double frac
     return ret;
 }
 
+/* The method "partial-softmax", with a maximum that all parts share, of scores between `low` and `high`. */
+static inline struct dse_arithmetic dse_partial_softmax(double unified_max, double low, double high)
+{
+    struct dse_arithmetic ret = {.method = "partial-softmax", .given = 1u << DSE_SET_PHI | 1u << DSE_SET_LOW | 1u << DSE_SET_HIGH};
+    ret.setting[DSE_SET_PHI] = unified_max;
+    ret.setting[DSE_SET_LOW] = low;
+    ret.setting[DSE_SET_HIGH] = high;
+    return ret;
+}
+
 /* What a decode step sees, on average over a generation or at one context. */
 struct dse_cache_steps {
     const struct dse_cache *cache;

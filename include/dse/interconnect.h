@@ -87,31 +87,6 @@ struct dse_exchange_bound {
 void dse_exchange_bound(const struct dse_links *lo, const struct dse_links *hi, const struct dse_exchange *x_lo,
                         const struct dse_exchange *x_hi, struct dse_exchange_bound *ret);
 
-/* ---- boards of GPUs -------------------------------------------------------------------------------------------------------- */
-
-/* Boards of a system (a server, a rack): links with a switch join `linked_devices` of them, its host joins the rest, and
- * `outer_interconnect` joins systems. linked_devices <= system_devices. */
-struct dse_boards {
-    double link_gbs, link_share, link_latency_us, link_pj_per_bit;
-    double linked_devices, host_path_gbs; /* the host: all hops without a link share it */
-    double system_devices;
-    const struct dse_interconnect *outer_interconnect;
-    double collective_start_us, collective_fill_share;
-};
-/* Does every device that takes part stand in one system? */
-bool dse_boards_are_one_system(const struct dse_boards *b, const struct dse_exchange *x);
-/* The two levels that an exchange takes: links and host, rings only; or a system and the network, where NCCL also has trees.
- * `links` borrows `host` and outer_interconnect. */
-struct dse_boards_links {
-    struct dse_links links;
-    struct dse_interconnect host;
-};
-void dse_boards_links_at(const struct dse_boards *b, const struct dse_exchange *x, struct dse_boards_links *ret);
-/* As dse_exchange_bound. Where not all of the box stays in a system or leaves it, or systems differ, nothing is known but that it
- * is not negative. */
-void dse_boards_exchange_bound(const struct dse_boards *lo, const struct dse_boards *hi, const struct dse_exchange *x_lo,
-                               const struct dse_exchange *x_hi, struct dse_exchange_bound *ret);
-
 /* ---- what links are on a chip ---------------------------------------------------------------------------------------------- */
 
 /* Of the links inside of an island; those beyond it are of a card or switch beside the chip. */

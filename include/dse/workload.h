@@ -192,6 +192,7 @@ struct dse_op {
     bool has_gate;          /* half of its columns are a gate, by which the other half is multiplied: networks of three matrices */
     bool writes_cache;      /* what it makes is appended to the cache: keys and values, latents, keys of an indexer */
     bool is_per_head;       /* a matrix for each head: `repeat` counts heads, of all layers */
+    bool is_first, is_last; /* of operators with something to do: the first of its role, drafts apart; the last of its kind */
     int8_t attention;       /* of SCORES, VALUES and their softmax: index into dse_oplist.attention; else -1 */
     int8_t collective;      /* enum dse_collective */
     int64_t repeat;         /* instances: layers, or 1 */

@@ -7,6 +7,8 @@
 
 /* Streams of random numbers: one a layer. */
 enum { OF_LAYERS = 0 };
+/* The choices of recompute_blocks. */
+enum { ONE, SPLIT };
 
 struct again {
     const struct fd_attention *a;
@@ -73,18 +75,18 @@ static void split(struct again *g, double slots)
 
 struct fd_again_run fd_draw_again(const struct fd_attention *a, uint64_t layer, struct fd_blocks *blocks)
 {
-    const struct fd_params *p = a->at->m->p;
+    const struct flashdecoding_run_reads *r = &a->at->r;
     struct again g = {.a = a, .blocks = blocks};
-    double share = p->recompute_percent / 100, expected = share * fd_group_vectors(a) * fd_groups(a);
+    const double share = r->recompute_percent / 100, expected = share * fd_group_vectors(a) * fd_groups(a);
     struct fd_again_run run = {.grid = a->first};
     run.grid.blocks = blocks;
     run.grid.n = 0;
-    if (p->softmax == FD_SYNCHRONIZED || share <= 0) return run;
+    if (r->asynchronous == 0 || share <= 0) return run;
     if (2 * expected > FD_AGAIN_MAX)
         take_mean(&g, share);
     else
         draw(&g, share, layer);
-    if (g.n > 0 && p->recompute_blocks == FD_SPLIT) split(&g, a->first.sms * a->first.resident);
+    if (g.n > 0 && r->recompute_blocks == SPLIT) split(&g, a->first.sms * a->first.resident);
     run.grid.n = g.n;
     run.vectors = g.vectors;
     if (!a->at->flat_memory)

@@ -5,15 +5,12 @@
 #include "flashdecoding_events.h"
 
 #include <dse/num.h>
-#include <dse/program.h>
 #include <dse/units.h>
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
-/* What kernels of a step are of. The linear operators come first, in the order of enum fd_gemm_choice. */
-enum part { ATTENTION = FD_LINEARS, TECHNIQUE, ELEMENTWISE, ALL_REDUCE, PARTS };
+/* What kernels of a step are of. The linear operators come first. */
+enum part { QKV, OUTPUT, FFN_UP, FFN_DOWN, LM_HEAD, LINEARS, ATTENTION = LINEARS, TECHNIQUE, ELEMENTWISE, ALL_REDUCE, PARTS };
 /* The parts of attention: the first pass, vectors that are done again by the same kernel, the sum of partial results. */
 enum attention { PASS, AGAIN, REDUCE, ATTENTION_PARTS };
 
@@ -28,13 +25,12 @@ enum event { START, CHANGE, END, LAUNCHED };
 
 struct run {
     struct dse_sim *sim;
-    const struct fd_params *p;
-    const struct fd_machine *m;
-    struct fd_site at;
-    const struct fd_step *closed;
-    struct fd_step *step; /* what is run: kernels chosen at this level in place of those of the closed form */
-    bool queued;          /* launches run ahead; else a kernel shorter than launch_us waits for the next one, as in E14 */
-    double unit;          /* seconds of the step in a second of the run: 1, but for steps of days */
+    const struct fd_site *at;
+    const struct flashdecoding_run_reads *r;
+    int op[PARTS];                /* place in the list of operators; -1: none */
+    struct fd_cost cost[LINEARS]; /* what is run */
+    bool queued;                  /* launches run ahead; else a kernel shorter than launch_us waits for the next one, as in E14 */
+    double unit;                  /* seconds of the step in a second of the run: 1, but for steps of days */
 
     struct entry entry[ENTRIES_MAX]; /* of a layer */
     int entries;
@@ -75,32 +71,36 @@ static void add_entry(struct run *r, enum part part, int64_t times)
 
 static bool decode(const struct run *r)
 {
-    return r->p->workload.phase == DSE_DECODE;
+    return r->r->prefill == 0;
+}
+
+/* Instances in a layer. */
+static int64_t in_layer(const struct run *r, enum part part)
+{
+    return r->op[part] < 0 ? 0 : (int64_t)(r->r->op.count[r->op[part]] / (double)r->layers);
 }
 
 static void build_queue(struct run *r)
 {
-    const struct fd_params *p = r->p;
-    int64_t reduces = p->workload.tensor_parallel > 1 ? 1 : 0;
-    const int64_t technique = (int64_t)fd_technique_run(&r->technique, &r->at);
-    const bool before = fd_cache_step(p).pages > 0 && decode(r); /* what is read is chosen before */
-    add_entry(r, (enum part)FD_QKV, 1);
+    enum { REDUCES = 2 }; /* behind the output projection, and behind the network */
+    const int64_t reduces = in_layer(r, ALL_REDUCE) / REDUCES, technique = (int64_t)fd_technique_run(&r->technique, r->at);
+    const bool before = r->r->pages > 0 && decode(r); /* what is read is chosen before */
+    add_entry(r, QKV, 1);
     if (before) add_entry(r, TECHNIQUE, technique);
     add_entry(r, ATTENTION, 1);
     if (!before) add_entry(r, TECHNIQUE, technique);
-    add_entry(r, (enum part)FD_OUTPUT, 1);
+    add_entry(r, OUTPUT, 1);
     add_entry(r, ALL_REDUCE, reduces);
-    add_entry(r, (enum part)FD_FFN_UP, p->workload.llm->ffn_matrices - 1);
-    add_entry(r, (enum part)FD_FFN_DOWN, 1);
+    add_entry(r, FFN_UP, in_layer(r, FFN_UP));
+    add_entry(r, FFN_DOWN, 1);
     add_entry(r, ALL_REDUCE, reduces);
-    add_entry(r, ELEMENTWISE, p->elementwise_kernels);
-    r->layers = p->workload.llm->layers;
+    add_entry(r, ELEMENTWISE, (int64_t)r->r->elementwise_kernels);
 }
 
 /* What comes now; the output head after the last layer. */
 static struct entry entry_now(const struct run *r)
 {
-    if (r->layer == r->layers) return (struct entry){.part = (enum part)FD_LM_HEAD, .times = 1};
+    if (r->layer == r->layers) return (struct entry){.part = LM_HEAD, .times = 1};
     return r->entry[r->at_entry];
 }
 
@@ -122,8 +122,8 @@ static dse_ps start_time(const struct run *r, enum part part)
 {
     dse_ps now = dse_sim_now(r->sim);
     if (!r->queued || !launched(r, part)) return dse_max_i64(now, r->entered);
-    dse_ps gap = r->launches > 0 ? ps_of(r, r->p->kernel_gap_us / DSE_US_PER_S) : 0;
-    dse_ps ready = r->first + ps_of(r, (double)(r->launches + 1) * r->p->launch_us / DSE_US_PER_S);
+    dse_ps gap = r->launches > 0 ? ps_of(r, r->r->kernel_gap_us / DSE_US_PER_S) : 0;
+    dse_ps ready = r->first + ps_of(r, (double)(r->launches + 1) * r->r->launch_us / DSE_US_PER_S);
     return dse_max_i64(ready, now + gap);
 }
 
@@ -141,8 +141,8 @@ static void next_kernel(struct run *r)
 static void hold(struct run *r, enum part part)
 {
     dse_ps now = dse_sim_now(r->sim);
-    dse_ps until = r->entered + ps_of(r, (double)launches_of(r, part) * r->p->launch_us / DSE_US_PER_S);
-    bool longer = !r->queued && r->p->launches == FD_WAITED && until > now;
+    dse_ps until = r->entered + ps_of(r, (double)launches_of(r, part) * r->r->launch_us / DSE_US_PER_S);
+    bool longer = !r->queued && r->r->waited != 0 && until > now;
     if (longer) r->waited[part] += until - now;
     r->entered = longer ? until : now;
 }
@@ -172,23 +172,23 @@ static const char *const attention_names[ATTENTION_PARTS] = {"attention", "atten
 static const char *name_of(const struct run *r, enum part part)
 {
     if (part == ATTENTION) return attention_names[r->attention_part];
-    return part < (enum part)FD_LINEARS ? r->closed->linear[part].name : part_names[part];
+    return part < LINEARS ? r->at->list->op[r->op[part]].name : part_names[part];
 }
 
 /* The layer whose draws this one has. */
 static uint64_t drawn_layer(const struct run *r)
 {
-    int64_t drawn = r->p->events.layers_simulated;
+    const int64_t drawn = dse_closed_events(r->at->closed)->layers_simulated;
     return (uint64_t)(drawn > 0 ? r->layer % drawn : r->layer);
 }
 
 /* What the vectors of this layer that leave the range take, or the blocks that do them again. */
 static double again_seconds(struct run *r, const struct fd_grid_spec **ret_grid)
 {
-    const struct fd_step *c = r->closed;
-    if (r->at.whole) return c->recompute_s / (double)r->layers;
-    const double done_again_s = r->stream_s - (r->at.even ? r->attention.fixed_s : 0);
-    if (r->at.mean) return r->p->softmax == FD_ASYNCHRONOUS ? (fd_async_factor(r->p) - 1) * done_again_s : 0;
+    const struct flashdecoding_run_reads *c = r->r;
+    if (r->at->whole) return c->group.again_s[0] / (double)r->layers;
+    const double done_again_s = r->stream_s - (r->at->even ? c->group.fixed_s[0] : 0);
+    if (r->at->mean) return c->asynchronous != 0 ? (c->async_factor - 1) * done_again_s : 0;
     r->again = fd_draw_again(&r->attention, drawn_layer(r), r->again_blocks);
     r->again_vectors += r->again.vectors;
     r->again_bytes += r->again.bytes;
@@ -203,7 +203,7 @@ static double kernel_seconds(struct run *r, enum part part, const struct fd_grid
 {
     if (part == ATTENTION && r->attention_part == AGAIN) return again_seconds(r, ret_grid);
     if (part == ATTENTION && r->attention_part == REDUCE)
-        return r->at.whole || r->at.flat_memory || r->at.even ? 0 : r->attention.reduce_s;
+        return r->at->whole || r->at->flat_memory || r->at->even ? 0 : r->attention.reduce_s;
     if (isnan(r->seconds[part]))
         *ret_grid = part == ATTENTION ? &r->attention.first : part == TECHNIQUE ? &r->technique.grid : &r->kernel.grid;
     return r->seconds[part];
@@ -212,11 +212,10 @@ static double kernel_seconds(struct run *r, enum part part, const struct fd_grid
 static void start_kernel(struct run *r)
 {
     enum part part = entry_now(r).part;
-    const struct fd_linear_op *o = &r->step->linear[part < (enum part)FD_LINEARS ? part : 0];
     const struct fd_grid_spec *grid = NULL;
     r->started = dse_sim_now(r->sim);
-    if (part < (enum part)FD_LINEARS && isnan(r->seconds[part])) {
-        fd_linear_run(&r->kernel, &r->at, &o->gemm, o->kernel, &o->cost);
+    if (part < LINEARS && isnan(r->seconds[part])) {
+        fd_linear_run(&r->kernel, r->at, &r->cost[part]);
         if (r->kernel.grid.n == 0) r->seconds[part] = r->kernel.seconds;
     }
     double seconds = kernel_seconds(r, part, &grid);
@@ -273,67 +272,46 @@ static void act(struct dse_sim *sim, void *object, uint32_t event)
 
 /* ---- the step ------------------------------------------------------------------------------------------------------------ */
 
-/* The first pass as it would be without the update of synchronized softmax. */
-static double stream_seconds(const struct run *r)
-{
-    struct fd_grid_spec spec = r->attention.first;
-    struct fd_blocks *blocks = dse_sim_alloc(r->sim, spec.n, sizeof *blocks);
-    if (r->at.whole) return r->closed->stream_s / (double)r->layers;
-    for (size_t i = 0; i < spec.n; i++) {
-        blocks[i] = spec.blocks[i];
-        blocks[i].update = 0;
-    }
-    spec.blocks = blocks;
-    return fd_grid_seconds(r->sim, &spec);
-}
-
-/* E25: an element-wise kernel of its own reads and writes the activations of all rows, in the last-level cache. */
+/* E25; one that is fused takes no time of its own. */
 static double elementwise_seconds(const struct run *r)
 {
-    const struct fd_step *c = r->closed;
-    double kernels = (double)(r->layers * r->p->elementwise_kernels);
-    if (kernels == 0) return 0;
-    double compute_s = (c->elementwise_s - c->elementwise_wait_s) / kernels;
-    double bytes = 2 * c->linear[FD_QKV].gemm.m * (double)r->p->workload.llm->hidden * FD_ACTIVATION_BYTES;
-    return r->at.whole ? compute_s : r->at.l2_s + dse_max(compute_s, bytes / (r->at.l2_stream * r->m->sms));
+    const int op = r->op[ELEMENTWISE];
+    if (op < 0 || r->r->elementwise_kernels == 0) return 0;
+    return r->at->whole ? r->r->op.each_s[op] / r->r->op.kernels[op] : fd_scalars_seconds(r->at, op);
+}
+
+/* The operators of the queue. */
+static void find_operators(struct run *r)
+{
+    static const enum dse_op_role roles[PARTS] = {
+        [QKV] = DSE_ROLE_QUERY_KEY_VALUE, [OUTPUT] = DSE_ROLE_ATTENTION_OUTPUT, [FFN_UP] = DSE_ROLE_FFN_UP,
+        [FFN_DOWN] = DSE_ROLE_FFN_DOWN,   [LM_HEAD] = DSE_ROLE_OUTPUT_HEAD,     [ATTENTION] = DSE_ROLE_ATTENTION_SCORES,
+        [TECHNIQUE] = DSE_OP_ROLES,       [ELEMENTWISE] = DSE_ROLE_ELEMENTWISE, [ALL_REDUCE] = DSE_ROLE_ALL_REDUCE};
+    for (int part = 0; part < PARTS; part++) {
+        r->op[part] = -1;
+        for (int i = 0; i < r->at->list->n; i++)
+            if (r->at->list->op[i].role == roles[part]) r->op[part] = i;
+    }
 }
 
 static void start_run(struct run *r)
 {
-    const struct fd_step *c = r->closed;
-    double reduces = 2 * (double)r->layers;
-    r->queued = !r->at.even && !r->at.whole;
+    const struct flashdecoding_run_reads *c = r->r;
+    r->queued = !r->at->even && !r->at->whole;
     r->again_blocks = dse_sim_alloc(r->sim, FD_AGAIN_MAX, sizeof *r->again_blocks);
-    fd_attention_init(&r->attention, &r->at);
-    r->stream_s = stream_seconds(r);
+    fd_attention_init(&r->attention, r->at, 0);
+    r->stream_s = r->at->whole ? c->group.stream_s[0] / (double)r->layers : fd_attention_seconds(&r->attention, false);
     for (int i = 0; i < PARTS; i++) r->seconds[i] = (double)NAN;
+    for (int i = 0; i < LINEARS; i++) r->cost[i] = fd_chosen(r->at, r->op[i]);
     r->seconds[ELEMENTWISE] = elementwise_seconds(r);
-    r->seconds[ALL_REDUCE] = c->allreduce_s / reduces;
+    if (r->op[ALL_REDUCE] >= 0) r->seconds[ALL_REDUCE] = c->op.each_s[r->op[ALL_REDUCE]];
     if (r->technique.grid.n == 0) r->seconds[TECHNIQUE] = r->technique.seconds;
-    if (r->at.whole) r->seconds[ATTENTION] = (c->stream_s + c->sync_s) / (double)r->layers;
+    if (r->at->whole) r->seconds[ATTENTION] = (c->group.stream_s[0] + c->group.sync_s[0]) / (double)r->layers;
     r->actor = dse_sim_actor(r->sim, act, r);
     r->device = dse_resource(r->sim, NULL, "SMs");
     r->host = dse_resource(r->sim, NULL, "host");
-    if (r->p->workload.tensor_parallel > 1) r->link = dse_resource(r->sim, NULL, "link");
+    if (r->op[ALL_REDUCE] >= 0) r->link = dse_resource(r->sim, NULL, "link");
     r->first = r->entered = dse_sim_now(r->sim);
-}
-
-/* E21: what the engine runs for each linear operator. */
-static void choose(struct run *r)
-{
-    struct fd_step *s = r->step;
-    if (r->p->dataflow != FD_HEURISTIC || !r->at.profiled) return;
-    s->linear_bytes = 0;
-    for (int i = 0; i < FD_LINEARS; i++) {
-        struct fd_linear_op *o = &s->linear[i];
-        struct fd_cost three[FD_KERNELS];
-        fd_profile(&r->at, &o->gemm, three);
-        o->kernel = fd_fastest(three);
-        o->cost = three[o->kernel];
-        o->bytes = o->count * o->cost.bytes;
-        o->compute_bound = o->cost.compute_bound;
-        s->linear_bytes += o->bytes;
-    }
 }
 
 /* All launches of the step, and the time in which the host makes them. */
@@ -343,38 +321,29 @@ static void show_launches(struct run *r)
     for (int i = 0; i < r->entries; i++) kernels += (double)(r->entry[i].times * launches_of(r, r->entry[i].part));
     kernels = kernels * (double)r->layers + 1;
     dse_sim_note(r->sim, "launches", "", kernels);
-    if (!r->queued || r->p->launch_us <= 0) return;
+    if (!r->queued || r->r->launch_us <= 0) return;
     dse_resource_state(r->sim, r->host, DSE_BUSY, "launches", -1);
-    dse_sim_at(r->sim, r->first + ps_of(r, kernels * r->p->launch_us / DSE_US_PER_S), r->actor, LAUNCHED);
+    dse_sim_at(r->sim, r->first + ps_of(r, kernels * r->r->launch_us / DSE_US_PER_S), r->actor, LAUNCHED);
 }
 
 /* What the run took, in place of what E9 to E15 say. Fused element-wise operators hide behind the linear ones, as in E14. */
-static void take_times(const struct run *r)
+static void see(const struct run *r, struct flashdecoding_seen_gives *ret)
 {
-    struct fd_step *s = r->step;
-    double fused = r->closed->elementwise_ops / r->m->vector_peak;
-    s->linear_s = s->wait_s = s->seconds = 0;
-    for (int i = 0; i < FD_LINEARS; i++) {
-        struct fd_linear_op *o = &s->linear[i];
-        o->wait_s = seconds_of(r, r->waited[i]);
-        o->seconds = seconds_of(r, r->took[i]) + o->wait_s;
-        s->linear_s += o->seconds;
+    for (int part = 0; part < PARTS; part++) {
+        const int op = r->op[part];
+        if (part == ATTENTION || op < 0) continue;
+        ret->op.wait_s[op] = seconds_of(r, r->waited[part]);
+        ret->op.time_s[op] = seconds_of(r, r->took[part]) + ret->op.wait_s[op];
     }
-    s->attention_wait_s = seconds_of(r, r->waited[ATTENTION]);
-    s->technique_wait_s = seconds_of(r, r->waited[TECHNIQUE]);
-    s->technique_s = seconds_of(r, r->took[TECHNIQUE]) + s->technique_wait_s;
-    s->attention_s = seconds_of(r, r->took[ATTENTION]) + s->attention_wait_s + s->technique_s;
-    s->recompute_s = seconds_of(r, r->took_attention[AGAIN]);
-    double pass_s = seconds_of(r, r->took_attention[PASS]);
-    s->sync_s = r->p->softmax == FD_SYNCHRONIZED ? dse_max(0, pass_s - (double)r->layers * r->stream_s) : 0;
-    s->stream_s = pass_s - s->sync_s + seconds_of(r, r->took_attention[REDUCE]);
-    s->attention_bytes += r->again_bytes;
-    s->elementwise_wait_s = seconds_of(r, r->waited[ELEMENTWISE]);
-    s->elementwise_s = r->p->elementwise_kernels > 0 ? seconds_of(r, r->took[ELEMENTWISE]) + s->elementwise_wait_s
-                                                     : dse_max(0, fused - s->linear_s);
-    s->allreduce_s = seconds_of(r, r->took[ALL_REDUCE]);
-    for (int i = 0; i < PARTS; i++) s->wait_s += seconds_of(r, r->waited[i]);
-    fd_step_sum(s, r->p);
+    for (int part = 0; part < LINEARS; part++) fd_see_kernel(ret, r->op[part], &r->cost[part]);
+    const double pass_s = seconds_of(r, r->took_attention[PASS]);
+    ret->technique_wait_s = seconds_of(r, r->waited[TECHNIQUE]);
+    ret->technique_s = seconds_of(r, r->took[TECHNIQUE]) + ret->technique_wait_s;
+    ret->group.wait_s[0] = seconds_of(r, r->waited[ATTENTION]);
+    ret->group.time_s[0] = seconds_of(r, r->took[ATTENTION]) + ret->group.wait_s[0];
+    ret->group.again_s[0] = seconds_of(r, r->took_attention[AGAIN]);
+    ret->group.sync_s[0] = r->r->asynchronous != 0 ? 0 : dse_max(0, pass_s - (double)r->layers * r->stream_s);
+    ret->group.moved[0] += r->again_bytes;
 }
 
 static void note(const struct run *r)
@@ -385,56 +354,82 @@ static void note(const struct run *r)
     dse_sim_note(r->sim, "layers_again", "", r->again_layers);
 }
 
-/* The parts of a pass, once more: those of the closed form are those of a step. */
-static bool simulate_parts(struct dse_sim *sim, const struct fd_point *closed, void *metrics, struct dse_breakdown *breakdown)
+/* A step of an LLM with full attention and dense networks, one token a sequence, on one device or several by tensor_parallel. */
+static bool run_step(const struct fd_site *at, double seconds, struct flashdecoding_seen_gives *seen)
 {
-    struct fd_point *carried = dse_sim_alloc(sim, 1, sizeof *carried);
-    struct fd_site at = fd_site_of(sim, &closed->machine);
-    carried->machine = closed->machine;
-    carried->gemm = closed->gemm;
-    carried->power = closed->power;
-    memset(&carried->step, 0, offsetof(struct fd_step, part));
-    const struct dse_draw draw = fd_draw_of(sim, closed->machine.p);
-    fd_step_parts_drawn(&carried->step, &closed->machine, &draw);
-    if (!fd_run_parts(sim, &at, closed->step.seconds, &carried->step)) return false;
-    fd_profile(&at, &carried->gemm, carried->three);
-    fd_settle(carried);
-    fd_fill(metrics, carried);
-    if (breakdown) fd_break_down(carried, breakdown);
+    struct run *r = dse_sim_alloc(at->sim, 1, sizeof *r);
+    *r = (struct run){.sim = at->sim, .at = at, .r = &at->r, .unit = dse_run_unit(seconds)};
+    r->layers = dse_closed_workload(at->closed)->llm->layers;
+    find_operators(r);
+    build_queue(r);
+    start_run(r);
+    show_launches(r);
+    next_kernel(r);
+    if (!dse_sim_run(r->sim)) return false;
+    see(r, seen);
+    note(r);
     return true;
 }
 
-bool fd_simulate(const void *params, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+/* ---- what was seen --------------------------------------------------------------------------------------------------------- */
+
+void fd_seen_init(struct flashdecoding_seen_gives *ret, const struct fd_site *at)
 {
-    const struct fd_params *p = params;
-    struct fd_point closed, carried;
-    fd_point_init(&closed, p);
-    dse_sim_seed(sim, (uint64_t)p->events.seed);
-    if (p->kernel_losses != FD_APART) dse_sim_measured(sim);
-    if (closed.step.n_parts > 0) return simulate_parts(sim, &closed, metrics, breakdown);
-    struct run *r = dse_sim_alloc(sim, 1, sizeof *r);
-    carried.machine = closed.machine;
-    carried.gemm = closed.gemm;
-    carried.step = closed.step;
-    carried.power = closed.power;
-    *r = (struct run){.sim = sim,
-                      .p = closed.machine.p,
-                      .m = &closed.machine,
-                      .closed = &closed.step,
-                      .step = &carried.step,
-                      .unit = dse_run_unit(closed.step.seconds)};
-    r->at = fd_site_of(sim, r->m);
-    build_queue(r);
-    start_run(r);
-    choose(r);
-    show_launches(r);
-    next_kernel(r);
-    if (!dse_sim_run(sim)) return false;
-    take_times(r);
-    note(r);
-    fd_profile(&r->at, &carried.gemm, carried.three);
-    fd_settle(&carried);
-    fd_fill(metrics, &carried);
-    if (breakdown) fd_break_down(&carried, breakdown);
+    const struct flashdecoding_events_reads *point = at->point;
+    const struct flashdecoding_run_reads *r = &at->r;
+    struct fd_cost three[FD_VENDOR];
+    fd_profile(at, FD_LOOKED_AT, three);
+    *ret = (struct flashdecoding_seen_gives){.seen = 1,
+                                             .ghz = at->ghz,
+                                             .used_ghz = point->used_ghz,
+                                             .held = point->held,
+                                             .demand_w = point->demand_w,
+                                             .technique_s = r->technique_s,
+                                             .technique_wait_s = r->technique_wait_s,
+                                             .looked_m = point->looked_m,
+                                             .looked_n = point->looked_n,
+                                             .looked_extra = point->looked_extra,
+                                             .looked_gemv_s = three[FD_GEMV].seconds,
+                                             .looked_flat_s = three[FD_FLAT].seconds,
+                                             .looked_flat_tile = three[FD_FLAT].tile_n,
+                                             .looked_library_s = three[FD_LIBRARY].seconds};
+    for (int i = 0; i < at->list->n; i++) {
+        ret->op.time_s[i] = r->op.time_s[i];
+        ret->op.wait_s[i] = r->op.wait_s[i];
+        ret->op.kernel[i] = r->op.kernel[i];
+        ret->op.flat_tile[i] = r->op.flat_tile[i];
+    }
+    for (int i = 0; i < at->list->n_attentions; i++) {
+        ret->group.time_s[i] = r->group.time_s[i];
+        ret->group.wait_s[i] = r->group.wait_s[i];
+        ret->group.sync_s[i] = r->group.sync_s[i];
+        ret->group.again_s[i] = r->group.again_s[i];
+        ret->group.moved[i] = r->group.moved[i];
+    }
+}
+
+void fd_see_kernel(struct flashdecoding_seen_gives *ret, int op, const struct fd_cost *cost)
+{
+    ret->op.kernel[op] = cost->kernel;
+    if (cost->kernel == FD_FLAT) ret->op.flat_tile[op] = cost->tile_n;
+}
+
+bool flashdecoding_simulate(struct dse_closed *closed, struct dse_sim *sim, void *metrics, struct dse_breakdown *breakdown)
+{
+    struct flashdecoding_events_reads point;
+    struct dse_oplist *list = dse_sim_alloc(sim, 1, sizeof *list);
+    struct flashdecoding_seen_gives *seen = dse_sim_alloc(sim, 1, sizeof *seen);
+    dse_closed_run(dse_closed_at(closed, &flashdecoding_events, NULL), NULL, &point);
+    dse_sim_seed(sim, (uint64_t)dse_closed_events(closed)->seed);
+    dse_closed_operators(closed, list);
+    if (point.plain == 0) {
+        const struct dse_draw draw = fd_draw_of(sim, closed);
+        dse_workload_expand_drawn(dse_closed_workload(closed), -1, &draw, list);
+    }
+    const struct fd_site *at = fd_site_new(sim, closed, list, &point);
+    if (at->whole) dse_sim_measured(sim);
+    fd_seen_init(seen, at);
+    if (!(point.plain != 0 ? run_step(at, point.step_s, seen) : fd_run_operators(at, point.step_s, seen))) return false;
+    dse_closed_report(dse_closed_at(closed, &flashdecoding_seen, list), seen, metrics, breakdown);
     return true;
 }

@@ -3,8 +3,6 @@
 
 #include <dse/num.h>
 
-#include "flashdecoding.h"
-
 #include <math.h>
 #include <string.h>
 

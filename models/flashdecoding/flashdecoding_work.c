@@ -1,147 +1,271 @@
 /* What the blocks of a kernel do: E20 to E23. */
 #include "flashdecoding_events.h"
 
+#include <dse/cache.h>
 #include <dse/num.h>
 #include <dse/units.h>
 
 #include <math.h>
 
-struct fd_site fd_site_of(struct dse_sim *sim, const struct fd_machine *m)
+enum { TILE_N_MIN = 8, LIBRARY_ROWS_MAX = 128 /* its largest tile */, AGAIN_ROWS = 512 };
+static const double ns_per_s = 1e9;
+
+static double tile_n_of(int tile)
 {
-    const struct fd_params *p = m->p;
-    struct fd_site at = {.sim = sim,
-                         .m = m,
-                         .whole = p->kernel_losses != FD_APART,
-                         .ahead = dse_sim_ideal(sim, DSE_IDEAL_FIFOS),
-                         .flat_memory = dse_sim_ideal(sim, DSE_IDEAL_DRAM),
-                         .mean = dse_sim_ideal(sim, DSE_IDEAL_DRAWS),
-                         .even = dse_sim_ideal(sim, DSE_IDEAL_SYNC)};
-    at.profiled = p->lookup == FD_PROFILED && !at.whole && !at.even;
-    at.memory_s = at.flat_memory ? 0 : p->memory_latency_ns / FD_NS_PER_S;
-    at.l2_s = at.flat_memory ? 0 : p->l2_latency_ns / FD_NS_PER_S;
-    at.l2_stream = at.flat_memory ? (double)INFINITY : p->l2_bytes * p->clock_ghz * DSE_GIGA;
+    return ldexp(TILE_N_MIN, tile);
+}
+
+/* The flat GEMM at each B_N. */
+static void try_tiles(struct fd_site *at)
+{
+    struct dse_closed_at *tile = dse_closed_at(at->closed, &flashdecoding_tile, at->list);
+    struct flashdecoding_tile_gives *one = dse_sim_alloc(at->sim, 1, sizeof *one);
+    at->tiles = dse_sim_alloc(at->sim, FD_TILES, sizeof *at->tiles);
+    one->ghz = at->ghz;
+    one->looked_m = at->point->looked_m;
+    one->looked_n = at->point->looked_n;
+    one->looked_extra = at->point->looked_extra;
+    for (int t = 0; t < FD_TILES; t++) {
+        one->looked_flat_tile = tile_n_of(t);
+        for (int i = 0; i < at->list->n; i++) one->op.flat_tile[i] = tile_n_of(t);
+        dse_closed_run(tile, one, &at->tiles[t]);
+    }
+}
+
+struct fd_site *fd_site_new(struct dse_sim *sim, struct dse_closed *closed, const struct dse_oplist *list,
+                            const struct flashdecoding_events_reads *point)
+{
+    const struct flashdecoding_run_gives given = {.ghz = point->used_ghz * DSE_GIGA,
+                                                  .looked_m = point->looked_m,
+                                                  .looked_n = point->looked_n,
+                                                  .looked_extra = point->looked_extra};
+    struct fd_site *at = dse_sim_alloc(sim, 1, sizeof *at);
+    *at = (struct fd_site){.sim = sim,
+                           .closed = closed,
+                           .list = list,
+                           .point = point,
+                           .ghz = given.ghz,
+                           .pairs = dse_closed_at(closed, &flashdecoding_pairs, list),
+                           .ahead = dse_sim_ideal(sim, DSE_IDEAL_FIFOS),
+                           .flat_memory = dse_sim_ideal(sim, DSE_IDEAL_DRAM),
+                           .mean = dse_sim_ideal(sim, DSE_IDEAL_DRAWS),
+                           .even = dse_sim_ideal(sim, DSE_IDEAL_SYNC)};
+    struct flashdecoding_run_reads *r = &at->r;
+    dse_closed_run(dse_closed_at(closed, &flashdecoding_run, list), &given, r);
+    at->whole = r->whole != 0;
+    at->profiled = r->lookup == 0 && !at->whole && !at->even;
+    at->memory_s = at->flat_memory ? 0 : r->memory_latency_ns / ns_per_s;
+    at->l2_s = at->flat_memory ? 0 : r->l2_latency_ns / ns_per_s;
+    at->l2_stream = at->flat_memory ? (double)INFINITY : r->l2_path;
+    if (at->profiled && r->tile_n == 0) try_tiles(at);
     return at;
 }
 
 /* ---- linear operators ---------------------------------------------------------------------------------------------------- */
 
+#define OF_OPERATOR(number) r->op.number[op]
+#define LOOKED_AT(number) r->looked_##number
+#define GEMV_OF(X) \
+    (struct fd_cost) \
+    { \
+        .kernel = FD_GEMV, .seconds = X(gemv_s), .load_s = X(gemv_load_s), .sm_s = X(gemv_sm_s) \
+    }
+#define FLAT_OF(X, tile) \
+    (struct fd_cost) \
+    { \
+        .kernel = FD_FLAT, .seconds = X(flat_tiled_s), .load_s = X(flat_load_s), .sm_s = X(flat_sm_s), .bytes = X(flat_bytes), \
+        .rows = X(flat_rows), .tile_n = tile, .blocks = X(flat_blocks), .passes = X(flat_passes), .depth = X(flat_depth), \
+        .resident = X(flat_resident), .two_buffers = X(flat_two_buffers) != 0 \
+    }
+#define LIBRARY_OF(X) \
+    (struct fd_cost) \
+    { \
+        .kernel = FD_LIBRARY, .seconds = X(library_s), .load_s = X(gemv_load_s), .sm_s = X(library_sm_s), .bytes = X(gemm_moved), \
+        .rows = X(library_rows), .tile_n = X(library_tile_n), .blocks = X(library_blocks) \
+    }
+
+static struct fd_cost vendor_of(const struct flashdecoding_run_reads *r, int op)
+{
+    return (struct fd_cost){.kernel = FD_VENDOR,
+                            .seconds = r->op.each_s[op] - r->op.beside_s[op],
+                            .load_s = r->op.vendor_load_s[op],
+                            .sm_s = r->op.vendor_sm_s[op],
+                            .bytes = r->op.vendor_bytes[op],
+                            .blocks = r->op.vendor_blocks[op],
+                            .waves = r->op.vendor_waves[op],
+                            .splits = r->op.vendor_splits[op],
+                            .apart_s = r->op.vendor_apart_s[op],
+                            .kept = r->op.vendor_kept[op] != 0};
+}
+
+/* Depth and weights of the GEMM. */
+static struct fd_cost with_gemm(const struct fd_site *at, int op, struct fd_cost cost)
+{
+    cost.k = op == FD_LOOKED_AT ? at->r.looked_k : at->r.op.deep[op];
+    cost.weight_bytes = op == FD_LOOKED_AT ? at->r.looked_eb : at->list->op[op].element_bytes;
+    return cost;
+}
+
+struct fd_cost fd_cost_of(const struct fd_site *at, int op, enum fd_kernel kernel)
+{
+    const struct flashdecoding_run_reads *r = &at->r;
+    const bool looked_at = op == FD_LOOKED_AT;
+    struct fd_cost cost = {0};
+    switch (kernel) {
+    case FD_GEMV: cost = looked_at ? GEMV_OF(LOOKED_AT) : GEMV_OF(OF_OPERATOR); break;
+    case FD_FLAT: cost = looked_at ? FLAT_OF(LOOKED_AT, r->looked_flat_tile) : FLAT_OF(OF_OPERATOR, r->op.flat_tile[op]); break;
+    case FD_LIBRARY: cost = looked_at ? LIBRARY_OF(LOOKED_AT) : LIBRARY_OF(OF_OPERATOR); break;
+    case FD_VENDOR: cost = vendor_of(r, op); break;
+    case FD_KERNELS: break;
+    }
+    return with_gemm(at, op, cost);
+}
+
+static struct fd_cost flat_at(const struct fd_site *at, int op, int tile)
+{
+    const struct flashdecoding_tile_reads *r = &at->tiles[tile];
+    return with_gemm(at, op, op == FD_LOOKED_AT ? FLAT_OF(LOOKED_AT, tile_n_of(tile)) : FLAT_OF(OF_OPERATOR, tile_n_of(tile)));
+}
+#undef OF_OPERATOR
+#undef LOOKED_AT
+#undef GEMV_OF
+#undef FLAT_OF
+#undef LIBRARY_OF
+
 /* Blocks of the flat GEMM: one for B_N columns, K in steps of B_K. Every block loads all rows of the activations, from the
  * last-level cache. */
-static void flat_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, const struct fd_cost *cost)
+static void flat_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_cost *c)
 {
-    const struct fd_machine *m = at->m;
-    struct fd_layout l = fd_flat_layout(m, g, cost->tile_n);
-    double steps = at->even ? dse_max(g->k / l.tile_k, 1) : dse_ceil(g->k / l.tile_k), rows = cost->rows / l.passes;
-    double dram = cost->bytes / l.passes / (cost->blocks * steps);
-    ret->blocks = (struct fd_blocks){.count = cost->blocks,
-                                     .steps = l.passes * steps,
+    const struct flashdecoding_run_reads *r = &at->r;
+    const double steps = at->even ? dse_max(c->k / c->depth, 1) : dse_ceil(c->k / c->depth), rows = c->rows / c->passes;
+    const double dram = c->bytes / c->passes / (c->blocks * steps);
+    ret->blocks = (struct fd_blocks){.count = c->blocks,
+                                     .steps = c->passes * steps,
                                      .dram = dram,
-                                     .l2 = dram + rows * g->k / steps * FD_ACTIVATION_BYTES,
-                                     .sm_s = cost->sm_s / (l.passes * dse_ceil(cost->blocks / m->sms) * steps),
+                                     .l2 = dram + rows * c->k / steps * FD_ACTIVATION_BYTES,
+                                     .sm_s = c->sm_s / (c->passes * dse_ceil(c->blocks / r->sms) * steps),
                                      .latency_s = at->memory_s,
-                                     .exposed = m->p->exposed_share,
-                                     .buffers = cost->double_buffered ? FD_TWO_BUFFERS : FD_ONE_BUFFER};
+                                     .exposed = r->exposed_share,
+                                     .buffers = c->two_buffers ? FD_TWO_BUFFERS : FD_ONE_BUFFER};
     ret->grid = (struct fd_grid_spec){
-        .sms = m->sms, .resident = l.resident, .stream = m->stream, .block_stream = m->block_stream, .l2_stream = at->l2_stream};
+        .sms = r->sms, .resident = c->resident, .stream = r->stream, .block_stream = r->block_stream, .l2_stream = at->l2_stream};
     if (!at->even) return;
     /* All blocks in one: those of the fullest SM compute while all load, as E7 and E8 have them. */
     ret->blocks.count = 1;
-    ret->blocks.dram *= cost->blocks;
+    ret->blocks.dram *= c->blocks;
     ret->blocks.l2 = 0;
-    ret->blocks.sm_s = cost->sm_s / ret->blocks.steps;
-    ret->grid = (struct fd_grid_spec){.sms = 1,
-                                      .resident = 1,
-                                      .stream = cost->bytes / cost->load_s,
-                                      .block_stream = (double)INFINITY,
-                                      .l2_stream = at->l2_stream};
+    ret->blocks.sm_s = c->sm_s / ret->blocks.steps;
+    ret->grid = (struct fd_grid_spec){
+        .sms = 1, .resident = 1, .stream = c->bytes / c->load_s, .block_stream = (double)INFINITY, .l2_stream = at->l2_stream};
 }
 
 /* The library: one block on every SM, which all go through the same number of steps, wherever tiles end. */
-static void library_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, const struct fd_cost *cost)
+static void library_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_cost *c)
 {
-    const struct fd_machine *m = at->m;
-    double tile_k = (double)m->p->library_tile_k, tile_rows = dse_min(cost->rows, FD_LIBRARY_ROWS_MAX);
-    double steps = cost->blocks * g->k / (tile_k * m->sms);
+    const struct flashdecoding_run_reads *r = &at->r;
+    const double tile_k = r->library_tile_k, tile_rows = dse_min(c->rows, LIBRARY_ROWS_MAX);
+    double steps = c->blocks * c->k / (tile_k * r->sms);
     if (!at->even) steps = dse_ceil(steps);
     steps = dse_max(steps, 1);
-    ret->blocks = (struct fd_blocks){.count = m->sms,
+    ret->blocks = (struct fd_blocks){.count = r->sms,
                                      .steps = steps,
-                                     .dram = cost->bytes / (m->sms * steps),
-                                     .l2 = tile_k * (tile_rows * FD_ACTIVATION_BYTES + cost->tile_n * m->weight_bytes),
-                                     .sm_s = cost->sm_s / steps,
+                                     .dram = c->bytes / (r->sms * steps),
+                                     .l2 = tile_k * (tile_rows * FD_ACTIVATION_BYTES + c->tile_n * c->weight_bytes),
+                                     .sm_s = c->sm_s / steps,
                                      .latency_s = at->memory_s,
-                                     .exposed = m->p->exposed_share,
+                                     .exposed = r->exposed_share,
                                      .buffers = at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
     ret->grid = (struct fd_grid_spec){
-        .sms = m->sms, .resident = 1, .stream = m->stream, .block_stream = (double)INFINITY, .l2_stream = at->l2_stream};
+        .sms = r->sms, .resident = 1, .stream = r->stream, .block_stream = (double)INFINITY, .l2_stream = at->l2_stream};
 }
 
 /* E28 at event level: its blocks, two buffers each, in the order of the tiles; what is fixed comes once, whatever the waves are. */
-static void vendor_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_gemm *g, const struct fd_cost *cost)
+static void vendor_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_cost *c)
 {
-    const struct fd_machine *m = at->m;
-    const struct fd_vendor_rates *v = &m->vendor;
-    const double steps = dse_ceil(g->k / (cost->splits * (double)m->p->library_tile_k));
-    const double work_s = cost->kept ? fd_overlapped(cost->load_s, cost->sm_s, v->exposed) : cost->sm_s; /* all of it on SMs */
-    ret->blocks = (struct fd_blocks){.count = cost->blocks,
+    const struct flashdecoding_run_reads *r = &at->r;
+    const double steps = dse_ceil(c->k / (c->splits * r->library_tile_k));
+    const double longer = dse_max(c->load_s, c->sm_s), shorter = dse_min(c->load_s, c->sm_s);
+    const double work_s = c->kept ? longer + r->gemm_exposed_share * shorter : c->sm_s; /* all of it on SMs */
+    ret->blocks = (struct fd_blocks){.count = c->blocks,
                                      .steps = steps,
-                                     .dram = cost->bytes / (cost->blocks * steps),
-                                     .sm_s = work_s / (cost->waves * steps),
-                                     .latency_s = cost->apart_s / cost->waves,
-                                     .exposed = v->exposed,
+                                     .dram = c->bytes / (c->blocks * steps),
+                                     .sm_s = work_s / (c->waves * steps),
+                                     .latency_s = c->apart_s / c->waves,
+                                     .exposed = r->gemm_exposed_share,
                                      .buffers = at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
-    ret->grid = (struct fd_grid_spec){
-        .sms = m->sms, .resident = 1, .stream = v->stream, .block_stream = v->block_stream, .l2_stream = (double)INFINITY};
+    ret->grid = (struct fd_grid_spec){.sms = r->sms,
+                                      .resident = 1,
+                                      .stream = r->vendor_stream,
+                                      .block_stream = r->vendor_block_stream,
+                                      .l2_stream = (double)INFINITY};
 }
 
-void fd_linear_run(struct fd_kernel_run *ret, const struct fd_site *site, const struct fd_gemm *g, enum fd_kernel kernel,
-                   const struct fd_cost *cost)
+void fd_linear_run(struct fd_kernel_run *ret, const struct fd_site *at, const struct fd_cost *c)
 {
-    struct fd_machine own;
-    struct fd_site held = *site;
-    const struct fd_site *at = &held;
-    held.m = fd_machine_for(site->m, g, &own);
-    *ret = (struct fd_kernel_run){.seconds = cost->seconds};
-    if (at->whole || (kernel == FD_VENDOR && at->even)) return;
-    if (kernel == FD_VENDOR)
-        vendor_run(ret, at, g, cost);
-    else if (kernel == FD_GEMV)
-        ret->seconds = dse_max(cost->load_s, cost->sm_s) + at->memory_s;
-    else if (kernel == FD_FLAT)
-        flat_run(ret, at, g, cost);
-    else
-        library_run(ret, at, g, cost);
+    *ret = (struct fd_kernel_run){.seconds = c->seconds};
+    if (at->whole || (c->kernel == FD_VENDOR && at->even)) return;
+    switch (c->kernel) {
+    case FD_GEMV: ret->seconds = dse_max(c->load_s, c->sm_s) + at->memory_s; return;
+    case FD_FLAT: flat_run(ret, at, c); break;
+    case FD_LIBRARY: library_run(ret, at, c); break;
+    case FD_VENDOR: vendor_run(ret, at, c); break;
+    case FD_KERNELS: return;
+    }
     ret->grid.blocks = &ret->blocks;
-    ret->grid.n = kernel == FD_GEMV ? 0 : 1;
+    ret->grid.n = 1;
 }
 
-double fd_linear_seconds(const struct fd_site *at, const struct fd_gemm *g, enum fd_kernel kernel, const struct fd_cost *cost)
+double fd_linear_seconds(const struct fd_site *at, const struct fd_cost *cost)
 {
     struct fd_kernel_run r;
-    fd_linear_run(&r, at, g, kernel, cost);
+    fd_linear_run(&r, at, cost);
     return r.grid.n == 0 ? r.seconds : fd_grid_seconds(at->sim, &r.grid);
 }
 
 /* As the decision flow of Sec. 5 does with the machine itself. Of tiles as fast, the larger (E12). */
-static struct fd_cost best_flat(const struct fd_site *at, const struct fd_gemm *g)
+static struct fd_cost best_flat(const struct fd_site *at, int op)
 {
     struct fd_cost best = {.seconds = (double)INFINITY};
-    for (int64_t tile_n = FD_TILE_N_MIN; tile_n <= FD_TILE_N_MAX; tile_n *= 2) {
-        struct fd_cost c = fd_flat_at(at->m, g, (double)tile_n);
-        c.seconds = fd_linear_seconds(at, g, FD_FLAT, &c);
+    for (int t = 0; t < FD_TILES; t++) {
+        struct fd_cost c = flat_at(at, op, t);
+        c.seconds = fd_linear_seconds(at, &c);
         if (c.seconds <= best.seconds) best = c;
     }
     return best;
 }
 
-void fd_profile(const struct fd_site *at, const struct fd_gemm *g, struct fd_cost three[FD_KERNELS])
+void fd_profile(const struct fd_site *at, int op, struct fd_cost three[FD_VENDOR])
 {
-    fd_three(at->m, g, three);
-    for (int i = 0; i < FD_KERNELS; i++)
-        if (i == FD_FLAT && at->profiled && at->m->p->tile_n == 0)
-            three[i] = best_flat(at, g);
-        else
-            three[i].seconds = fd_linear_seconds(at, g, (enum fd_kernel)i, &three[i]);
+    for (int i = 0; i < FD_VENDOR; i++) {
+        three[i] = fd_cost_of(at, op, (enum fd_kernel)i);
+        three[i].seconds = fd_linear_seconds(at, &three[i]);
+    }
+    if (at->tiles) three[FD_FLAT] = best_flat(at, op);
+}
+
+struct fd_cost fd_chosen(const struct fd_site *at, int op)
+{
+    const enum fd_kernel kernel = (enum fd_kernel)at->r.op.kernel[op];
+    struct fd_cost three[FD_VENDOR];
+    if (at->r.heuristic == 0 || !at->profiled) {
+        struct fd_cost own = fd_cost_of(at, op, kernel);
+        own.seconds = fd_linear_seconds(at, &own);
+        return own;
+    }
+    fd_profile(at, op, three);
+    int best = FD_GEMV;
+    for (int i = FD_FLAT; i < FD_VENDOR; i++)
+        if (three[i].seconds < three[best].seconds) best = i;
+    return three[best];
+}
+
+/* It reads and writes the activations of all rows, in the last-level cache. */
+double fd_scalars_seconds(const struct fd_site *at, int op)
+{
+    const struct dse_workload *w = dse_closed_workload(at->closed);
+    const double tokens = (double)dse_workload_sequences(w) * (w->phase == DSE_PREFILL ? (double)w->context : 1);
+    const double bytes = 2 * tokens * (double)w->llm->hidden * FD_ACTIVATION_BYTES;
+    return at->l2_s + dse_max(at->r.op.each_s[op] / at->r.op.kernels[op], bytes / (at->l2_stream * at->r.sms));
 }
 
 /* ---- attention ----------------------------------------------------------------------------------------------------------- */
@@ -150,21 +274,23 @@ void fd_profile(const struct fd_site *at, const struct fd_gemm *g, struct fd_cos
  * values of so many positions of a KV head (E34). */
 static double pairs_seconds(const struct fd_attention *a, double pairs, double made)
 {
-    return fd_pairs_seconds(a->at->m, &a->shape, pairs, a->widened_each * made);
-}
-
-static double update_of(const struct fd_attention *a)
-{
-    const struct fd_params *p = a->at->m->p;
-    return p->softmax == FD_SYNCHRONIZED ? p->sync_overhead : 0;
+    struct flashdecoding_pairs_gives some = {.ghz = a->at->ghz};
+    struct flashdecoding_pairs_reads ret;
+    for (int i = 0; i < a->at->list->n_attentions; i++) {
+        some.group.all_pairs[i] = pairs;
+        some.group.widened[i] = a->widened_each * made;
+    }
+    dse_closed_run(a->at->pairs, &some, &ret);
+    return ret.group.compute_s[a->group] * a->at->r.sms;
 }
 
 static struct fd_blocks blocks_of(const struct fd_attention *a, double count, double steps)
 {
+    const struct flashdecoding_run_reads *r = &a->at->r;
     return (struct fd_blocks){.count = count,
                               .steps = steps,
                               .latency_s = a->at->memory_s,
-                              .update = update_of(a),
+                              .update = r->asynchronous != 0 ? 0 : r->sync_overhead,
                               .buffers = a->at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
 }
 
@@ -172,18 +298,19 @@ static struct fd_blocks blocks_of(const struct fd_attention *a, double count, do
 static struct fd_blocks decode_blocks(const struct fd_attention *a, double count, double positions, double steps)
 {
     struct fd_blocks b = blocks_of(a, count, steps);
+    const double queries = a->at->r.group.met[a->group] / a->n; /* that meet a position */
     b.dram = b.l2 = positions * a->row_bytes / steps;
-    b.sm_s = pairs_seconds(a, positions * a->heads / a->kv_heads * (a->shape.pairs / a->n), positions) / steps;
+    b.sm_s = pairs_seconds(a, positions * a->heads / a->kv_heads * queries, positions) / steps;
     return b;
 }
 
 /* The last split of a KV head has what is left. */
 static void decode_init(struct fd_attention *a)
 {
-    const struct fd_params *p = a->at->m->p;
-    double groups = a->sequences * a->kv_heads, slots = a->first.sms * a->first.resident;
-    double each = p->split_positions > 0 ? dse_ceil(dse_min((double)p->split_positions, a->n) / a->tile)
-                                         : dse_ceil(a->tiles / fd_flash2_splits(groups, slots, a->tiles));
+    const struct flashdecoding_run_reads *r = &a->at->r;
+    const double groups = a->sequences * a->kv_heads;
+    const double each = r->split_positions > 0 ? dse_ceil(dse_min(r->split_positions, a->n) / a->tile)
+                                               : dse_ceil(a->tiles / r->group.flash_splits[a->group]);
     a->splits = dse_ceil(a->tiles / each);
     a->blocks = dse_sim_alloc(a->at->sim, 2, sizeof *a->blocks);
     a->first.blocks = a->blocks;
@@ -192,7 +319,7 @@ static void decode_init(struct fd_attention *a)
         return;
     }
     if (a->splits > 1) a->blocks[a->first.n++] = decode_blocks(a, groups * (a->splits - 1), each * a->tile, each);
-    double before = (a->splits - 1) * each;
+    const double before = (a->splits - 1) * each;
     a->blocks[a->first.n++] = decode_blocks(a, groups, a->n - before * a->tile, a->tiles - before);
 }
 
@@ -200,15 +327,16 @@ static void decode_init(struct fd_attention *a)
  * tiles. */
 static void limited_init(struct fd_attention *a)
 {
-    const struct fd_attention_shape *s = &a->shape;
-    const double heads = a->sequences * a->heads, tiles = dse_max(1, s->queries / a->tile), rows = s->queries / tiles;
-    const double steps = dse_max(1, s->pairs / (s->queries * a->tile)), count = heads * tiles;
+    const struct dse_attention *of = &a->at->list->attention[a->group];
+    const double queries = (double)of->queries, bytes = a->at->r.group.bytes[a->group], pairs = a->at->r.group.met[a->group];
+    const double heads = a->sequences * a->heads, tiles = dse_max(1, queries / a->tile), rows = queries / tiles;
+    const double steps = dse_max(1, pairs / (queries * a->tile)), count = heads * tiles;
     a->splits = tiles;
     a->blocks = dse_sim_alloc(a->at->sim, 1, sizeof *a->blocks);
     a->blocks[0] = blocks_of(a, count, steps);
-    a->blocks[0].dram = s->bytes / (count * steps);
+    a->blocks[0].dram = bytes / (count * steps);
     a->blocks[0].l2 = a->at->even ? a->blocks[0].dram : dse_max(a->blocks[0].dram, rows * a->row_bytes);
-    a->blocks[0].sm_s = pairs_seconds(a, s->pairs / (tiles * steps), a->n * a->kv_heads / (a->heads * tiles * steps));
+    a->blocks[0].sm_s = pairs_seconds(a, pairs / (tiles * steps), a->n * a->kv_heads / (a->heads * tiles * steps));
     a->first.blocks = a->blocks;
     a->first.n = 1;
 }
@@ -217,71 +345,83 @@ static void limited_init(struct fd_attention *a)
  * diagonal is computed whole. The longest blocks first. K and V come from DRAM once, and from the cache for all other blocks. */
 static void prefill_init(struct fd_attention *a)
 {
-    if (a->shape.limited) {
+    if (a->at->r.group.limited[a->group] != 0) {
         limited_init(a);
         return;
     }
-    double heads = a->sequences * a->heads, rows = dse_min(a->n, a->tile), all = a->sequences * a->kv_heads * a->n * a->row_bytes;
+    const bool even = a->at->even;
+    const double heads = a->sequences * a->heads, rows = dse_min(a->n, a->tile);
+    const double all = a->sequences * a->kv_heads * a->n * a->row_bytes, steps = heads * a->tiles * (a->tiles + 1) / 2;
+    const size_t kinds = even ? 1 : (size_t)a->tiles;
+    const double tile_s =
+        even ? pairs_seconds(a, heads * a->n * (a->n + 1) / 2 / steps, 0) : pairs_seconds(a, a->tile * a->tile, 0);
     a->splits = a->tiles;
-    size_t kinds = a->at->even ? 1 : (size_t)a->tiles;
-    double steps = heads * a->tiles * (a->tiles + 1) / 2;
     a->blocks = dse_sim_alloc(a->at->sim, kinds, sizeof *a->blocks);
     a->first.blocks = a->blocks;
     a->first.n = kinds;
     for (size_t i = 0; i < kinds; i++) {
-        struct fd_blocks b =
-            a->at->even ? blocks_of(a, heads * a->tiles, (a->tiles + 1) / 2) : blocks_of(a, heads, a->tiles - (double)i);
+        struct fd_blocks b = even ? blocks_of(a, heads * a->tiles, (a->tiles + 1) / 2) : blocks_of(a, heads, a->tiles - (double)i);
         b.dram = all / steps;
         b.l2 = dse_max(b.dram, rows * a->row_bytes);
-        b.sm_s = a->at->even ? pairs_seconds(a, heads * a->n * (a->n + 1) / 2 / steps, 0) : pairs_seconds(a, a->tile * a->tile, 0);
+        b.sm_s = tile_s;
         a->blocks[i] = b;
     }
 }
 
-void fd_attention_init(struct fd_attention *a, const struct fd_site *at)
+static struct fd_grid_spec attention_grid(const struct fd_attention *a)
 {
-    struct fd_attention_shape shape;
-    fd_attention_shape(&shape, at->m->p);
-    fd_attention_init_of(a, at, &shape);
+    const struct flashdecoding_run_reads *r = &a->at->r;
+    const double load_s = r->group.load_s[a->group];
+    const bool drawn = a->at->even && load_s > 0; /* 0: all in the cache */
+    return (struct fd_grid_spec){.sms = r->sms,
+                                 .resident = r->resident_blocks,
+                                 .stream = drawn ? r->group.law_bytes[a->group] / load_s : r->attention_draw,
+                                 .block_stream = a->at->even ? (double)INFINITY : r->attention_block_draw,
+                                 .l2_stream = a->at->l2_stream,
+                                 .even = a->at->even};
 }
 
-void fd_attention_init_of(struct fd_attention *a, const struct fd_site *at, const struct fd_attention_shape *shape)
+void fd_attention_init(struct fd_attention *a, const struct fd_site *at, int group)
 {
-    const struct fd_machine *m = at->m;
-    const struct fd_params *p = m->p;
+    const struct flashdecoding_run_reads *r = &at->r;
+    const struct dse_attention *of = &at->list->attention[group];
     *a = (struct fd_attention){.at = at,
-                               .shape = *shape,
-                               .prefill = shape->prompt,
-                               .n = shape->positions,
-                               .sequences = shape->sequences,
-                               .heads = shape->heads,
-                               .kv_heads = shape->kv_heads,
-                               .row_bytes = shape->row_bytes,
-                               .tile = (double)p->attention_tile};
-    struct fd_attention_law law;
-    fd_attention_law_of(&law, m, shape);
-    a->fixed_s = law.fixed_s;
-    a->widened_each = shape->widened / (a->sequences * a->kv_heads * a->n);
+                               .group = group,
+                               .prefill = r->group.prompt[group] != 0,
+                               .n = r->group.read[group],
+                               .sequences = (double)of->sequences,
+                               .heads = r->group.shape_heads[group],
+                               .kv_heads = r->group.shape_kv_heads[group],
+                               .row_bytes = r->group.row_bytes[group],
+                               .tile = r->attention_tile};
+    a->widened_each = r->group.widened[group] / (a->sequences * a->kv_heads * a->n);
     a->tiles = dse_ceil(a->n / a->tile);
-    a->in_cache = a->sequences * a->kv_heads * a->n * a->row_bytes <= m->l2;
-    double share = p->attention_efficiency / p->linear_efficiency; /* of a block's rate for weights */
-    a->first = (struct fd_grid_spec){.sms = m->sms,
-                                     .resident = (double)p->resident_blocks,
-                                     .stream = at->even && law.load_s > 0 ? law.bytes / law.load_s /* 0: all in the cache */
-                                                                          : m->bandwidth * p->attention_efficiency,
-                                     .block_stream = at->even ? (double)INFINITY : m->block_stream * share,
-                                     .l2_stream = at->l2_stream,
-                                     .even = at->even};
+    a->in_cache = a->sequences * a->kv_heads * a->n * a->row_bytes <= r->l2;
+    a->first = attention_grid(a);
+    a->again_s = dse_sim_alloc(at->sim, AGAIN_ROWS, sizeof *a->again_s);
+    for (int i = 0; i < AGAIN_ROWS; i++) a->again_s[i] = (double)NAN;
     if (a->prefill)
         prefill_init(a);
     else
         decode_init(a);
     /* Even blocks are E13's: what is fixed comes once, whatever part of a wave they are. */
-    if (at->even) a->blocks[0].latency_s = law.fixed_s * a->first.sms * a->first.resident / a->blocks[0].count;
+    if (at->even) a->blocks[0].latency_s = r->group.fixed_s[group] * a->first.sms * a->first.resident / a->blocks[0].count;
     if (a->prefill) return;
     /* fp32: what a partial result has of a head, its sum of exponents and its maximum */
-    double partial = (shape->value_dim + 2) * 4, vectors = a->sequences * a->heads * shape->queries;
-    a->reduce_s = at->l2_s + vectors * a->splits * partial / (dse_min(vectors, m->sms) * at->l2_stream);
+    const double partial = ((double)of->value_dim + 2) * 4, vectors = a->sequences * a->heads * (double)of->queries;
+    a->reduce_s = at->l2_s + vectors * a->splits * partial / (dse_min(vectors, r->sms) * at->l2_stream);
+}
+
+double fd_attention_seconds(const struct fd_attention *a, bool updated)
+{
+    struct fd_grid_spec spec = a->first;
+    struct fd_blocks *blocks = dse_sim_alloc(a->at->sim, spec.n, sizeof *blocks);
+    for (size_t i = 0; i < spec.n; i++) {
+        blocks[i] = spec.blocks[i];
+        if (!updated) blocks[i].update = 0;
+    }
+    spec.blocks = blocks;
+    return fd_grid_seconds(a->at->sim, &spec);
 }
 
 /* ---- the technique of a cache ---------------------------------------------------------------------------------------------- */
@@ -289,34 +429,31 @@ void fd_attention_init_of(struct fd_attention *a, const struct fd_site *at, cons
 /* A block has a tile of what is counted, or of bounds, of one head and sequence. */
 double fd_technique_run(struct fd_kernel_run *ret, const struct fd_site *at)
 {
-    const struct fd_machine *m = at->m;
-    const struct fd_params *p = m->p;
-    const struct dse_cache_step s = fd_cache_step(p);
-    struct fd_technique t;
-    fd_technique(&t, p, m, p->attention_efficiency, p->compute_efficiency);
+    const struct flashdecoding_run_reads *r = &at->r;
+    const struct dse_workload *w = dse_closed_workload(at->closed);
     *ret = (struct fd_kernel_run){0};
-    if (t.kernels <= 0) return 0;
-    ret->seconds = t.seconds / t.kernels;
-    if (at->whole || at->even) return t.kernels;
-    const double of = (double)(s.pages > 0 ? p->workload.llm->kv_heads : p->workload.llm->heads);
-    const double heads = (double)p->workload.batch * dse_ceil(of / (double)p->workload.tensor_parallel);
-    const double count = heads * dse_ceil((s.pages > 0 ? 2 * s.pages : s.read) / (double)p->attention_tile);
-    const double dram = t.bytes / (t.kernels * count);
+    if (r->technique_kernels <= 0) return 0;
+    ret->seconds = r->technique_each_s / r->technique_kernels;
+    if (at->whole || at->even) return r->technique_kernels;
+    const double of = (double)(r->pages > 0 ? w->llm->kv_heads : w->llm->heads);
+    const double heads = (double)w->batch * dse_ceil(of / (double)w->tensor_parallel);
+    const double count = heads * dse_ceil((r->pages > 0 ? 2 * r->pages : r->read) / r->attention_tile);
+    const double dram = r->technique_bytes / (r->technique_kernels * count);
     ret->blocks = (struct fd_blocks){.count = count,
                                      .steps = 1,
                                      .dram = dram,
                                      .l2 = dram,
-                                     .sm_s = t.compute_s * m->sms / (t.kernels * count),
+                                     .sm_s = r->technique_compute_s * r->sms / (r->technique_kernels * count),
                                      .latency_s = at->memory_s,
                                      .buffers = at->ahead ? FD_AHEAD : FD_TWO_BUFFERS};
-    ret->grid = (struct fd_grid_spec){.sms = m->sms,
-                                      .resident = (double)p->resident_blocks,
-                                      .stream = m->bandwidth * p->attention_efficiency,
-                                      .block_stream = m->block_stream * (p->attention_efficiency / p->linear_efficiency),
+    ret->grid = (struct fd_grid_spec){.sms = r->sms,
+                                      .resident = r->resident_blocks,
+                                      .stream = r->attention_draw,
+                                      .block_stream = r->attention_block_draw,
                                       .l2_stream = at->l2_stream,
                                       .blocks = &ret->blocks,
                                       .n = 1};
-    return t.kernels;
+    return r->technique_kernels;
 }
 
 /* ---- again --------------------------------------------------------------------------------------------------------------- */
@@ -331,16 +468,26 @@ double fd_groups(const struct fd_attention *a)
     return a->sequences * (a->prefill ? a->heads : a->kv_heads);
 }
 
+/* Whole rows are asked for again and again. */
+static double again_seconds(const struct fd_attention *a, double rows)
+{
+    const double pairs = rows * a->n / a->tiles, made = a->n / a->tiles;
+    if (rows >= AGAIN_ROWS || rows != floor(rows)) return pairs_seconds(a, pairs, made);
+    double *known = &a->again_s[(int)rows];
+    if (isnan(*known)) *known = pairs_seconds(a, pairs, made);
+    return *known;
+}
+
 struct fd_blocks fd_again_blocks(const struct fd_attention *a, double rows, double count)
 {
-    const struct fd_params *p = a->at->m->p;
+    const struct flashdecoding_run_reads *r = &a->at->r;
     struct fd_blocks b = blocks_of(a, count, a->tiles);
-    double bytes = a->n * a->row_bytes / a->tiles;
-    b.update = p->sync_overhead;
+    const double bytes = a->n * a->row_bytes / a->tiles;
+    b.update = r->sync_overhead;
     b.l2 = bytes;
     b.dram = a->in_cache && !a->at->flat_memory ? 0 : bytes;
     b.latency_s = a->in_cache ? a->at->l2_s : a->at->memory_s;
-    if (a->prefill) rows = dse_min(dse_ceil_to(rows, (double)p->pad_rows), a->tile);
-    b.sm_s = pairs_seconds(a, rows * a->n / a->tiles, a->n / a->tiles);
+    if (a->prefill) rows = dse_min(dse_ceil_to(rows, r->pad_rows), a->tile);
+    b.sm_s = again_seconds(a, rows);
     return b;
 }

@@ -8,7 +8,7 @@ enum {
     MODEL_COLUMNS_MAX = 1800, /* parameters and metrics of a model: SQLite has 2,000 columns in a table */
     MODEL_ENTRIES_MAX = 2000, /* in a section or a list of a model in TOML */
     MODEL_FORMULAS_MAX = 2000,
-    MODEL_TERMS_MAX = 50000,     /* of all formulas, with the functions that stand in them, and loops over ranges written out */
+    MODEL_TERMS_MAX = 100000,    /* of all formulas, with the functions that stand in them, and loops over ranges written out */
     MODEL_LOOP_TERMS_MAX = 5000, /* of those in loops, each once: they are made for every operator */
     MODEL_RANGE_MAX = 1000,      /* numbers of a range */
     MODEL_CONTEXTS_MAX = 500,    /* other values of parameters that a model asks for, by at() */

@@ -351,7 +351,7 @@ const struct command command_calibrate = {
         },
     .help = "dse minimises the squares of ln(modelled / published) over the claims that [calibrate] of\n"
             "models/NAME/claims.toml names. Claims that are held out take no part in the fit; dse prints their error before\n"
-            "and after it. Nothing is written. The shipped values are in models/NAME/defaults.toml and in the catalog.\n"
+            "and after it. Nothing is written. The shipped values are in models/NAME/NAME.toml and in the catalog.\n"
             "\n"
             "  dse calibrate lad\n"
             "  dse calibrate lad --format json\n"

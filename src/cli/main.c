@@ -47,16 +47,14 @@ static void version_print(bool verbose)
     printf("dse %s (%s)\n", DSE_VERSION, DSE_COMMIT);
     if (!verbose) return;
     const char *dir = catalog_data_dir();
-    size_t entries, constants;
-    const uint64_t catalog = catalog_digest(dir, "catalog", NULL, &entries);
-    const uint64_t defaults = catalog_digest(dir, "models", "defaults.toml", &constants);
+    size_t entries;
+    const uint64_t catalog = catalog_digest(dir, &entries);
     char *models = models_text();
     printf("build: %s\n", DSE_BUILD);
     printf("libraries: SQLite %s, GSL %s, %s\n", sqlite3_libversion(), gsl_version, DSE_LIBRARIES);
     printf("models: %s\n", models);
     printf("data: %s\n", dir);
     printf("catalog: %016" PRIx64 ", %zu files\n", catalog, entries);
-    printf("constants: %016" PRIx64 ", %zu files\n", defaults, constants);
     printf("licence: Apache-2.0\n");
     free(models);
 }

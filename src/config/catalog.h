@@ -64,8 +64,7 @@ bool catalog_restore(struct catalog *c, const char *text, struct diags *diags);
  * the environment's. The directory holds catalog/ and models/. */
 const char *catalog_data_dir(void);
 
-/* A hash of the names and bytes of all files of DATA_DIR/FOLDER and the folders in it, or of those named `only`, and their
- * number. */
-uint64_t catalog_digest(const char *data_dir, const char *folder, const char *only, size_t *ret_files);
+/* A hash of the names and bytes of all files of DATA_DIR/catalog and the folders in it, and their number. */
+uint64_t catalog_digest(const char *data_dir, size_t *ret_files);
 
 #endif

@@ -1,4 +1,4 @@
-/* A hash of all that the numbers of a data directory rest on. */
+/* A hash of the catalog of a data directory. */
 #include "base/file.h"
 #include "config/catalog.h"
 
@@ -15,8 +15,7 @@ enum { FILE_MAX = 256 << 20 };
 struct digest {
     uint64_t hash;
     size_t files;
-    const char *only; /* name of the files that count; NULL: all */
-    size_t root;      /* length of the path to the directory: what is behind it counts */
+    size_t root; /* length of the path to the directory: what is behind it counts */
 };
 
 static int is_no_dot(const struct dirent *d)
@@ -49,7 +48,7 @@ static void add_folder(struct digest *d, const char *folder)
         struct stat st;
         if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
             add_folder(d, path);
-        else if (!d->only || strcmp(list[i]->d_name, d->only) == 0)
+        else
             add_file(d, path);
         free(path);
         free(list[i]);
@@ -57,10 +56,10 @@ static void add_folder(struct digest *d, const char *folder)
     free(list);
 }
 
-uint64_t catalog_digest(const char *data_dir, const char *folder, const char *only, size_t *ret_files)
+uint64_t catalog_digest(const char *data_dir, size_t *ret_files)
 {
-    struct digest d = {.hash = TEXT_HASH_INIT, .only = only, .root = strlen(data_dir)};
-    char *path = xasprintf("%s/%s", data_dir, folder);
+    struct digest d = {.hash = TEXT_HASH_INIT, .root = strlen(data_dir)};
+    char *path = xasprintf("%s/catalog", data_dir);
     add_folder(&d, path);
     free(path);
     *ret_files = d.files;

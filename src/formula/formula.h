@@ -41,7 +41,7 @@ extern const char *const formula_operators[OP_COUNT];
 
 enum formula_dialect { FORMULA_OF_MODEL, FORMULA_EXPRESSION };
 
-enum { FORMULA_ARGUMENTS_MAX = 8 }; /* of a model's; a call in an expression takes any number */
+enum { FORMULA_ARGUMENTS_MAX = 12 }; /* of a model's; a call in an expression takes any number */
 
 /* All nodes that a node is made of stand before it. */
 struct formula_node {

@@ -46,6 +46,7 @@ struct block_code {
     double **v, *one; /* of all nodes */
     struct block_group *groups;
     int n_groups;
+    struct block_sides sides;
     bool is_begun;            /* it has run */
     struct block_rooms rooms; /* of BLOCK_POINTS_MAX numbers */
     struct block_places_kept places;
@@ -157,6 +158,7 @@ void block_code_free(struct block_code *c)
     release_solves(c);
     block_rooms_release(&c->rooms);
     block_order_release(&c->order);
+    block_sides_release(&c->sides);
     free(c->groups);
     free(c->nodes);
     free(c->v);
@@ -331,6 +333,18 @@ static void take_rooms(struct block_code *c, int node)
     }
 }
 
+/* Does some point take the side? Of a condition that has its numbers. */
+static bool is_taken(void *object, int condition, bool yes)
+{
+    const struct block_code *c = object;
+    const struct block_node *n = &c->nodes[condition];
+    const struct block_shape *s = shape_of(c, condition);
+    const int all = n->is_kept ? s->n : block_new_ones(s);
+    bool ret = false;
+    for (int i = 0; i < all && !ret; i++) ret = (n->v[0][i] != 0) == yes;
+    return ret;
+}
+
 static void compute(struct block_code *c, int node, const struct block_source *source)
 {
     const struct graph_node *n = &c->g->nodes[node];
@@ -350,9 +364,21 @@ static void compute(struct block_code *c, int node, const struct block_source *s
     case GRAPH_SOLVE: solve(c, node, source); return;
     default: break;
     }
-    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], s, gathered[k]);
+    for (int k = 0; k < n->n_args; k++) args[k] = c->nodes[n->args[k]].v[0] ? argument(c, n->args[k], s, gathered[k]) : NULL;
     for (int k = n->n_args; k < 3; k++) args[k] = args[0];
+    for (int k = 1; k < 3; k++)
+        if (!args[k]) args[k] = args[3 - k]; /* of a choice whose other side all points take */
     operate((enum graph_op)n->op, block_new_ones(s), args[0], args[1], args[2], to);
+}
+
+/* What is kept is computed for all points, since those of a later run may take it. */
+static void find_sides(struct block_code *c)
+{
+    int *kept = xcalloc((size_t)c->order.n + 1, sizeof *kept), n = 0;
+    for (int i = 0; i < c->order.n; i++)
+        if (c->nodes[c->order.list[i]].is_kept) kept[n++] = c->order.list[i];
+    block_sides_make(c->g, &c->order, 0, kept, n, &c->sides);
+    free(kept);
 }
 
 static void begin(struct block_code *c, const struct block *b)
@@ -360,6 +386,7 @@ static void begin(struct block_code *c, const struct block *b)
     if (c->is_begun) return;
     for (int i = 0; i < c->n_groups; i++) c->groups[i].table = block_table_new(b, c->groups[i].axes);
     keep_nodes(c, b->is_lasting);
+    find_sides(c);
     c->is_begun = true;
 }
 
@@ -380,11 +407,15 @@ void block_run(struct block_code *c, struct block *b, const struct block_source 
 {
     begin(c, b);
     for (int i = 0; i < c->n_groups; i++) find_shape(&c->groups[i], b);
+    block_sides_begin(&c->sides);
     for (int i = 0; i < c->order.n; i++) {
         const int node = c->order.list[i];
         const struct graph_node *n = &c->g->nodes[node];
         if (c->groups[c->nodes[node].group].is_known) continue;
-        compute(c, node, source);
+        if (block_is_taken(&c->sides, c->sides.of[node], is_taken, c))
+            compute(c, node, source);
+        else
+            c->nodes[node].v[0] = NULL;
         for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
             const int arg = block_holder(c->g, n->args[k]);
             if (c->order.last[arg] == node && !c->nodes[arg].is_kept) let_go(c, arg);

@@ -71,6 +71,78 @@ void block_order_release(struct block_order *o)
     *o = (struct block_order){0};
 }
 
+/* ---- sides of choices -------------------------------------------------------------------------------------------------------- */
+
+enum { UNREAD = -2 };
+
+static int find_side(struct block_sides *s, int outer, int condition, bool yes)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->list[i].condition == condition && s->list[i].outer == outer && s->list[i].yes == yes) return i;
+    s->list = xrealloc(s->list, (size_t)s->n + 1, sizeof *s->list);
+    s->list[s->n] = (struct block_side){.condition = condition, .outer = outer, .yes = yes};
+    return s->n++;
+}
+
+/* The node is read on that side: on the innermost one that all its readers are on. An inner side stands behind its outer one. */
+static void read_on(struct block_sides *s, int node, int side)
+{
+    int a = s->of[node] == UNREAD ? side : s->of[node], b = side;
+    while (a != b) *(a > b ? &a : &b) = s->list[a > b ? a : b].outer;
+    s->of[node] = a;
+}
+
+/* What a node reads is read on its side; of a choice on the sides of that. A SOLVE has all that its body reads. */
+static void read_from(const struct graph *g, struct block_sides *s, int node, bool is_inner)
+{
+    const struct graph_node *n = &g->nodes[node];
+    for (int k = 0; k < n->n_args; k++) {
+        const bool is_side = n->op == GRAPH_CHOOSE && k > 0 && !is_inner;
+        read_on(s, n->args[k], is_side ? find_side(s, s->of[node], n->args[0], k == 1) : s->of[node]);
+    }
+}
+
+void block_sides_make(const struct graph *g, const struct block_order *o, int fixed, const int *roots, int n,
+                      struct block_sides *ret)
+{
+    int *place = xcalloc((size_t)g->n + 1, sizeof *place), *inner = graph_inner(g);
+    *ret = (struct block_sides){.of = xcalloc((size_t)g->n + 1, sizeof *ret->of)};
+    for (int i = 0; i < g->n; i++) ret->of[i] = UNREAD;
+    for (int i = 0; i < o->n; i++) place[o->list[i]] = 1 + i;
+    for (int i = 0; i < n; i++)
+        if (roots[i] >= 0) ret->of[roots[i]] = -1;
+    for (int i = g->n - 1; i >= 0; i--) {
+        if (ret->of[i] == UNREAD) continue;
+        if (place[i] > 0 && place[i] <= fixed) ret->of[i] = -1;
+        for (int s = ret->of[i]; s >= 0 && place[i] > 0; s = ret->list[s].outer)
+            if (place[ret->list[s].condition] >= place[i]) ret->of[i] = ret->list[s].outer; /* it is not known in time */
+        read_from(g, ret, i, inner[i] >= 0);
+    }
+    free(place);
+    free(inner);
+}
+
+void block_sides_release(struct block_sides *s)
+{
+    free(s->list);
+    free(s->of);
+    *s = (struct block_sides){0};
+}
+
+void block_sides_begin(struct block_sides *s)
+{
+    for (int i = 0; i < s->n; i++) s->list[i].is_known = false;
+}
+
+bool block_is_taken(struct block_sides *s, int side, bool (*takes)(void *object, int condition, bool yes), void *object)
+{
+    struct block_side *at = side >= 0 ? &s->list[side] : NULL;
+    if (!at) return true;
+    if (!at->is_known) at->is_taken = block_is_taken(s, at->outer, takes, object) && takes(object, at->condition, at->yes);
+    at->is_known = true;
+    return at->is_taken;
+}
+
 /* ---- rooms ------------------------------------------------------------------------------------------------------------------- */
 
 void *block_rooms_take(struct block_rooms *r)

@@ -16,6 +16,26 @@ void block_order_make(const struct graph *g, const int *roots, int n, const stru
 int block_order_fix(const struct graph *g, struct block_order *o);
 void block_order_release(struct block_order *o);
 
+/* A side of a choice, inside of another one or of none (-1). */
+struct block_side {
+    int condition, outer;
+    bool yes;
+    bool is_known, is_taken; /* in the run at hand */
+};
+/* What is read on a side alone is computed where something takes it. */
+struct block_sides {
+    struct block_side *list;
+    int n, *of; /* by node: -1: it is read outside of choices, too */
+};
+/* Of nodes behind the first `fixed` of the order; those are computed whatever is taken. */
+void block_sides_make(const struct graph *g, const struct block_order *o, int fixed, const int *roots, int n,
+                      struct block_sides *ret);
+void block_sides_release(struct block_sides *s);
+/* Forget what the last run took. */
+void block_sides_begin(struct block_sides *s);
+/* `takes`: asked of a condition that was computed, and is kept until its choice is made. */
+bool block_is_taken(struct block_sides *s, int side, bool (*takes)(void *object, int condition, bool yes), void *object);
+
 /* How many numbers a node has of its own. */
 static inline int block_results(const struct graph_node *n)
 {

@@ -42,6 +42,7 @@ struct boxes_code {
     int n_solves;
     struct graph_range *ranges; /* by slot */
     struct block_order order;
+    struct block_sides sides;
     struct node *nodes;
     int n_fixed; /* so many nodes of the order, the first ones, depend on no axis: they are computed in the first run alone */
     bool is_fixed_known;
@@ -168,6 +169,7 @@ struct boxes_code *boxes_code_new(const struct graph *g, const int *roots, int n
     for (int k = 0; k < 3; k++) c->gathered[k] = take_room(c, BOXES_MAX);
     block_order_make(g, roots, n, axes, &c->order);
     c->n_fixed = block_order_fix(g, &c->order);
+    block_sides_make(g, &c->order, c->n_fixed, roots, n, &c->sides);
     for (int i = 0; i < c->order.n; i++) {
         const int node = c->order.list[i];
         if (i >= c->n_fixed && c->order.last[node] == g->n && g->nodes[node].op != GRAPH_RESULT) c->kept[c->n_kept++] = node;
@@ -201,6 +203,7 @@ void boxes_code_free(struct boxes_code *c)
     block_rooms_release(&c->rooms);
     block_rooms_release(&c->singles);
     block_order_release(&c->order);
+    block_sides_release(&c->sides);
     free(c->kept);
     free(c->axes);
     free(c->axes_of);
@@ -669,6 +672,19 @@ static bool read_node(struct boxes_code *c, int node, const struct boxes_source 
     }
 }
 
+/* May some box take the side? Of a condition that has its ranges. */
+static bool is_taken(void *object, int condition, bool yes)
+{
+    const struct boxes_code *c = object;
+    const struct node *n = &c->nodes[condition];
+    bool ret = false;
+    for (int i = 0; i < n->shape->n && !ret; i++) {
+        const struct graph_range r = get(n->v[0], i);
+        ret = yes ? r.none || r.lo != 0 || r.hi != 0 : r.lo <= 0 && r.hi >= 0;
+    }
+    return ret;
+}
+
 static void compute(struct boxes_code *c, int node, const struct boxes_source *source)
 {
     const struct graph_node *n = &c->g->nodes[node];
@@ -683,8 +699,11 @@ static void compute(struct boxes_code *c, int node, const struct boxes_source *s
         if (source->moves) move_node(c, node, source);
         return;
     }
-    for (int k = 0; k < n->n_args; k++) args[k] = argument(c, n->args[k], to->shape, c->gathered[k]);
+    for (int k = 0; k < n->n_args; k++)
+        args[k] = c->nodes[n->args[k]].v[0] ? argument(c, n->args[k], to->shape, c->gathered[k]) : NULL;
     for (int k = n->n_args; k < 3; k++) args[k] = args[0];
+    for (int k = 1; k < 3; k++)
+        if (!args[k]) args[k] = args[3 - k]; /* of a choice whose other side all boxes take */
     operate((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
     if (source->moves) move((enum graph_op)n->op, to->shape->n, args[0], args[1], args[2], to->v[0]);
 }
@@ -693,13 +712,17 @@ void boxes_run(struct boxes_code *c, struct block *b, const struct boxes_source 
 {
     const uint32_t varying = block_varying(b);
     for (int i = 0; i < c->n_kept; i++) let_go(c, c->kept[i]); /* of the last run */
+    block_sides_begin(&c->sides);
     for (int i = 0; i < c->n_axes; i++) c->shapes[i] = block_shape(b, c->axes[i] & varying);
     for (int i = 0; i < c->n_fixed; i++) c->nodes[c->order.list[i]].shape = c->shapes[c->axes_of[c->order.list[i]]];
     for (int i = c->is_fixed_known ? c->n_fixed : 0; i < c->order.n; i++) {
         const int node = c->order.list[i];
         const struct graph_node *n = &c->g->nodes[node];
         c->nodes[node].shape = c->shapes[c->axes_of[node]];
-        compute(c, node, source);
+        if (block_is_taken(&c->sides, c->sides.of[node], is_taken, c))
+            compute(c, node, source);
+        else
+            c->nodes[node].v[0] = NULL;
         for (int k = 0; k < n->n_args && n->op != GRAPH_RESULT; k++) {
             const int arg = block_holder(c->g, n->args[k]);
             if (c->order.last[arg] == node) let_go(c, arg);

@@ -146,6 +146,14 @@ static int add(struct graph *g, struct graph_node n)
     return g->n++;
 }
 
+void graph_trim(struct graph *g)
+{
+    free(g->table);
+    g->table = NULL;
+    g->nodes = xrealloc(g->nodes, (size_t)g->n + 1, sizeof *g->nodes);
+    g->capacity = g->n;
+}
+
 void graph_copy(const struct graph *from, struct graph *ret)
 {
     graph_init(ret);

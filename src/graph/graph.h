@@ -67,7 +67,7 @@ enum graph_op {
     GRAPH_OPS
 };
 
-enum { GRAPH_ARGUMENTS_MAX = 5 };
+enum { GRAPH_ARGUMENTS_MAX = 12 };
 
 struct graph_node {
     uint8_t op; /* enum graph_op */
@@ -87,7 +87,9 @@ struct graph {
 
 void graph_init(struct graph *g);
 void graph_release(struct graph *g);
-/* A graph of its own with the same nodes. */
+/* Give back the room that no node has: nothing is added any more. */
+void graph_trim(struct graph *g);
+/* A graph of its own with the same nodes, which may grow. */
 void graph_copy(const struct graph *from, struct graph *ret);
 
 /* The node of each; the same one where there is such a node already. */

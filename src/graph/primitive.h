@@ -77,7 +77,7 @@ struct groups_box {
 
 /* ---- primitives -------------------------------------------------------------------------------------------------------------- */
 
-enum { PRIMITIVE_ARGUMENTS_MAX = GRAPH_ARGUMENTS_MAX, PRIMITIVE_RESULTS_MAX = 7 };
+enum { PRIMITIVE_ARGUMENTS_MAX = GRAPH_ARGUMENTS_MAX, PRIMITIVE_RESULTS_MAX = 8 };
 struct primitive {
     const char *arguments[PRIMITIVE_ARGUMENTS_MAX]; /* units; "@srams": a parameter that names an entry of that catalog, whose
                                                        place among the parameters is the number; NULL: no more */

@@ -54,6 +54,11 @@ static inline void box_of_point(const struct groups_box *g, const struct graph_r
     if (single) primitive_at(p, &g->lo, a, ret);
 }
 
+/* The entry that the parameter at that place names. */
+const void *primitive_entry(const struct groups *g, double place);
+
+POINT(boards);
+BOX(boards_box);
 POINT(cache_step);
 BOX(cache_step_box);
 POINT(capacity);
@@ -61,6 +66,10 @@ BOX(capacity_box);
 POINT(chips);
 BOX(chips_box);
 POINT(clock_share);
+POINT(deal);
+BOX(deal_box);
+POINT(decode);
+BOX(decode_box);
 POINT(die);
 BOX(die_box);
 POINT(energy);
@@ -71,10 +80,14 @@ POINT(exp2_swept);
 POINT(experts);
 BOX(experts_box);
 POINT(fastest);
+POINT(flash2_splits);
+BOX(flash2_splits_box);
 POINT(footprint);
 POINT(footprint_at);
 BOX(footprint_at_box);
 BOX(footprint_box);
+POINT(gpu_way);
+BOX(gpu_way_box);
 POINT(inexact);
 BOX(inexact_box);
 POINT(inexact_score);
@@ -126,6 +139,12 @@ POINT(supply);
 BOX(supply_box);
 POINT(tables);
 BOX(tables_box);
+POINT(on_device);
+BOX(on_device_box);
+POINT(kept);
+BOX(kept_box);
+POINT(scalars);
+BOX(scalars_box);
 POINT(target);
 BOX(target_box);
 POINT(technology);

@@ -59,6 +59,7 @@ POINT(cache_step)
     ret[4] = dse_cache_footprint(&s, g->workload);
     ret[5] = s.held;
     ret[6] = s.besides_bytes;
+    ret[7] = s.residual_bytes;
 }
 
 /* All of it grows from one end of dse_cache_ends to the other. */
@@ -69,7 +70,7 @@ BOX(cache_step_box)
     const struct dse_workload *least = &g->part->least, *most = &g->part->most;
     struct dse_interval target;
     const bool some = dse_cache_ends(&few, &many, least, dse_iv((double)least->context, (double)most->context), &target);
-    for (int i = 0; i < 7; i++) ret[i] = range_nothing;
+    for (int i = 0; i < 8; i++) ret[i] = range_nothing;
     if (!some) return;
     const struct dse_cache_step lo = step_at(&few, least), hi = step_at(&many, most);
     ret[0] = hull(lo.read, hi.read);
@@ -79,6 +80,7 @@ BOX(cache_step_box)
     ret[4] = hull(dse_cache_footprint(&lo, least), dse_cache_footprint(&hi, most));
     ret[5] = hull(lo.held, hi.held);
     ret[6] = hull(lo.besides_bytes, hi.besides_bytes);
+    ret[7] = hull(lo.residual_bytes, hi.residual_bytes);
 }
 
 static void quality_of(const struct dse_cache_steps *steps, double *ret)
@@ -98,11 +100,11 @@ POINT(quality)
     quality_of(&steps, ret);
 }
 
-/* Steps of attention in fixed point, where a[0] is not 0. *ret_arithmetic outlives them. */
+/* Steps of attention in fixed point, or (a[0] = 2) with a partial softmax; exact if a[0] is 0. *ret_arithmetic outlives them. */
 static struct dse_cache_steps inexact_steps(const struct groups *g, const double *a, struct dse_arithmetic *ret_arithmetic)
 {
     struct dse_cache_steps ret = dse_cache_steps_of(g->cache, g->workload, g->request);
-    *ret_arithmetic = dse_fixed_point(a[1], a[2], a[3]);
+    *ret_arithmetic = (a[0] == 2 ? dse_partial_softmax : dse_fixed_point)(a[1], a[2], a[3]);
     if (a[0] != 0) ret.arithmetic = ret_arithmetic;
     return ret;
 }

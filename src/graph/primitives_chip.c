@@ -95,7 +95,7 @@ BOX(moved_box)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
 
-static const void *entry_at(const struct groups *g, double place)
+const void *primitive_entry(const struct groups *g, double place)
 {
     return *(const void *const *)(const void *)((const char *)g->params + (size_t)place);
 }
@@ -113,7 +113,7 @@ static double ratio(const struct dse_technology *to, double metres, enum dse_tec
 
 POINT(technology)
 {
-    const struct dse_technology *t = entry_at(g, a[0]);
+    const struct dse_technology *t = primitive_entry(g, a[0]);
     ret[0] = ratio(t, a[1], DSE_TECH_AREA);
     ret[1] = ratio(t, a[1], DSE_TECH_SRAM_AREA);
     ret[2] = ratio(t, a[1], DSE_TECH_ENERGY);
@@ -141,18 +141,18 @@ struct graph_moves primitive_moves(const struct primitive *p, int which, const s
 
 POINT(sram_beyond)
 {
-    ret[0] = dse_tech_sram_beyond(entry_at(g, a[0]), nm_of_metres(a[1])) != NULL;
+    ret[0] = dse_tech_sram_beyond(primitive_entry(g, a[0]), nm_of_metres(a[1])) != NULL;
 }
 
 POINT(technology_node)
 {
-    const struct dse_technology *t = entry_at(g, a[0]);
+    const struct dse_technology *t = primitive_entry(g, a[0]);
     ret[0] = t->node_nm * 1e-9;
 }
 
 POINT(sram_node)
 {
-    ret[0] = dse_sram_node_nm(entry_at(g, a[0])) * 1e-9;
+    ret[0] = dse_sram_node_nm(primitive_entry(g, a[0])) * 1e-9;
 }
 
 /* ---- SRAM ------------------------------------------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ POINT(sram_node)
 POINT(sram)
 {
     struct dse_sram m = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
-    if (a[1] > 0 && a[2] > 0) dse_sram_at(entry_at(g, a[0]), a[1] / DSE_MIB, a[2] * DSE_BITS_PER_BYTE, &m);
+    if (a[1] > 0 && a[2] > 0) dse_sram_at(primitive_entry(g, a[0]), a[1] / DSE_MIB, a[2] * DSE_BITS_PER_BYTE, &m);
     ret[0] = m.area_mm2 * 1e-6;
     ret[1] = m.read_pj * DSE_PICO;
     ret[2] = m.leakage_mw / DSE_MW_PER_W;
@@ -173,7 +173,7 @@ POINT(sram)
 POINT(sram_range)
 {
     double from, to;
-    dse_sram_range(entry_at(g, a[0]), &from, &to);
+    dse_sram_range(primitive_entry(g, a[0]), &from, &to);
     ret[0] = from * DSE_MIB;
     ret[1] = to * DSE_MIB;
 }
@@ -188,7 +188,7 @@ static struct graph_range given(struct dse_interval v, double scale, bool all)
 
 BOX(sram_box)
 {
-    const struct dse_sram_table *t = entry_at(&g->lo, a[0].lo);
+    const struct dse_sram_table *t = primitive_entry(&g->lo, a[0].lo);
     const struct dse_interval mib = {a[1].lo / DSE_MIB, a[1].hi / DSE_MIB},
                               bits = {a[2].lo * DSE_BITS_PER_BYTE, a[2].hi * DSE_BITS_PER_BYTE}; /* powers of two: exact */
     struct dse_sram_bound b;
@@ -226,8 +226,9 @@ static bool is_chip(const double *a)
 POINT(supply)
 {
     struct dse_supply s;
-    const bool ok = is_chip(a) && is_clock(a[3]) &&
-                    dse_supply_at(g->economics->costs, entry_at(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, a[3] / DSE_GIGA, &s);
+    const bool ok =
+        is_chip(a) && is_clock(a[3]) &&
+        dse_supply_at(g->economics->costs, primitive_entry(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, a[3] / DSE_GIGA, &s);
     ret[0] = ok ? s.volts : (double)NAN;
     ret[1] = ok ? s.energy : (double)NAN;
     ret[2] = ok ? s.leakage : (double)NAN;
@@ -247,13 +248,14 @@ BOX(supply_box)
     const double chip[] = {0, a[1].lo, a[2].lo};
     if (!is_single(a[1]) || !is_single(a[2]) || !is_chip(chip) || a[3].none || !is_clock(a[3].lo) || !is_clock(a[3].hi)) return;
     const struct dse_interval ghz = is_single(a[3]) ? dse_iv_of(a[3].lo / DSE_GIGA) : dse_iv_div(iv(a[3]), dse_iv_of(DSE_GIGA));
-    if (!dse_supply_bound(g->lo.economics->costs, entry_at(&g->lo, a[0].lo), nm_of_metres(a[1].lo), a[2].lo / DSE_GIGA, ghz, &b)) {
+    if (!dse_supply_bound(g->lo.economics->costs, primitive_entry(&g->lo, a[0].lo), nm_of_metres(a[1].lo), a[2].lo / DSE_GIGA, ghz,
+                          &b)) {
         for (int i = 0; i < PRIMITIVE_RESULTS_MAX; i++) ret[i] = range_nothing;
         return;
     }
     struct dse_supply fastest;
-    const bool all = dse_supply_at(g->lo.economics->costs, entry_at(&g->lo, a[0].lo), nm_of_metres(a[1].lo), a[2].lo / DSE_GIGA,
-                                   ghz.hi, &fastest);
+    const bool all = dse_supply_at(g->lo.economics->costs, primitive_entry(&g->lo, a[0].lo), nm_of_metres(a[1].lo),
+                                   a[2].lo / DSE_GIGA, ghz.hi, &fastest);
     const struct dse_interval numbers[] = {b.volts, b.energy, b.leakage, b.clock_tree,
                                            dse_iv_div(b.leakage_a_ghz, dse_iv_of(DSE_GIGA))};
     for (int i = 0; i < 5; i++) ret[i] = (struct graph_range){numbers[i].lo, numbers[i].hi, !all, false};
@@ -266,7 +268,7 @@ POINT(fastest)
     struct dse_supply s;
     ret[0] = (double)NAN;
     if (!is_chip(a)) return;
-    const bool all = dse_supply_at(g->economics->costs, entry_at(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, any_ghz, &s);
+    const bool all = dse_supply_at(g->economics->costs, primitive_entry(g, a[0]), nm_of_metres(a[1]), a[2] / DSE_GIGA, any_ghz, &s);
     ret[0] = all ? (double)INFINITY : s.max_ghz * reached * DSE_GIGA;
 }
 

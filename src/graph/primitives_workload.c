@@ -155,3 +155,86 @@ BOX(experts_box)
     const struct dse_choice choice = {(int64_t)a[1].lo, (int64_t)a[2].lo};
     ret[0] = hull(dse_experts_at_work(&g->part->lo, choice, a[0].lo), dse_experts_at_work(&g->part->hi, choice, a[0].hi));
 }
+
+/* Numbers of a token that one layer has at once, on a chip: four vectors of the hidden state, and the widest of what attention and
+ * networks make of it. */
+static double widest_vectors(const struct dse_workload *w)
+{
+    enum { VECTORS = 4 };
+    const struct dse_llm *llm = w->llm;
+    const double tensor = (double)dse_degree(w->tensor_parallel);
+    double most = 0;
+    for (size_t i = 0; i < llm->n_kinds; i++) {
+        const struct dse_layer_shape *s = &llm->kinds[i].shape;
+        const double matrices = (double)s->ffn_matrices, active = (double)s->moe.experts_active;
+        const double dense = matrices * (double)s->ffn / tensor;
+        const double experts = active * (matrices * (double)s->moe.expert_ffn + (double)llm->hidden) / tensor;
+        const double heads = (double)((s->heads + 2 * s->kv_heads) * s->head_dim) / tensor;
+        most = dse_max(most, dse_max(heads, llm->kinds[i].feed_forward == DSE_FFN_EXPERTS ? experts : dense));
+    }
+    return VECTORS * (double)llm->hidden + most;
+}
+
+static double plain_weights(const struct dse_workload *w)
+{
+    return dse_llm_is_plain(w->llm) ? dse_workload_plain_weights(w) : (double)NAN;
+}
+
+POINT(on_device)
+{
+    NO_ARGUMENTS;
+    ret[0] = plain_weights(g->workload);
+    ret[1] = widest_vectors(g->workload);
+}
+
+BOX(on_device_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(plain_weights(&g->part->least), plain_weights(&g->part->most));
+    if (!dse_llm_is_plain(g->part->lo.llm)) ret[0] = range_nothing;
+    ret[1] = hull(widest_vectors(&g->part->lo), widest_vectors(&g->part->hi));
+}
+
+static double kept_of(const struct dse_workload *w)
+{
+    struct dse_oplist ops;
+    dse_workload_expand(w, &ops);
+    return dse_workload_kept_bytes(w, &ops);
+}
+
+POINT(kept)
+{
+    NO_ARGUMENTS;
+    ret[0] = kept_of(g->workload);
+}
+
+BOX(kept_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(kept_of(&g->part->least), kept_of(&g->part->most));
+}
+
+/* Norms, residuals and the like as one chip would do them: they are not shared. */
+static double scalars_of(const struct dse_workload *w)
+{
+    struct dse_workload whole = *w;
+    struct dse_oplist ops;
+    double sum = 0;
+    whole.tensor_parallel = 1;
+    dse_workload_expand(&whole, &ops);
+    for (int i = 0; i < ops.n; i++)
+        if (ops.op[i].role == DSE_ROLE_ELEMENTWISE && !ops.op[i].is_draft) sum += ops.op[i].ops;
+    return sum;
+}
+
+POINT(scalars)
+{
+    NO_ARGUMENTS;
+    ret[0] = scalars_of(g->workload);
+}
+
+BOX(scalars_box)
+{
+    NO_ARGUMENTS;
+    ret[0] = hull(scalars_of(&g->part->least), scalars_of(&g->part->most));
+}

@@ -72,34 +72,43 @@ static double at_point(void *object, double x)
     return range_is_nothing(y) ? (double)NAN : y.lo;
 }
 
-enum { HALVES = 24 };
+/* Numbers between which an end of the root lies: below the first no root is, and the second is none of those (or the other way
+ * round, above); f's ends there: below 0 and above. */
+struct end {
+    double low, high, below, above;
+    int side;
+};
 
-/* A number below which no root is: f is surely below 0 there. */
-static double least_root(double low, double high, struct graph_range (*f)(void *object, double x), void *object)
+static double middle_of(const struct end *e)
 {
-    for (int i = 0; i < HALVES && low < high; i++) {
-        const double x = low + (high - low) / 2;
-        const struct graph_range y = f(object, x);
-        if (!y.none && y.hi < 0)
-            low = x;
-        else
-            high = x;
-    }
-    return low;
+    const double falsi = (e->low * e->above - e->high * e->below) / (e->above - e->below), half = e->low + (e->high - e->low) / 2;
+    return falsi > e->low && falsi < e->high ? falsi : half;
 }
 
-/* A number above which no root is. */
-static double most_root(double low, double high, struct graph_range (*f)(void *object, double x), void *object)
+static void end_at(struct end *e, double x, double y)
 {
-    for (int i = 0; i < HALVES && low < high; i++) {
-        const double x = low + (high - low) / 2;
+    if (!(x > e->low && x < e->high)) return;
+    struct bracket b = {e->low, e->high, e->below, e->above};
+    narrow(&b, x, y, &e->side);
+    *e = (struct end){b.low, b.high, b.below, b.above, e->side};
+}
+
+/* The range of the root: f is surely below 0 below it, and surely above 0 above it. The wider end is closed in on as long as it is
+ * wide beside what lies between both. */
+static void close_in(struct end *least, struct end *most, struct graph_range (*f)(void *object, double x), void *object)
+{
+    enum { TRIED = 40 };
+    const double share = 0.05;
+    for (int i = 0; i < TRIED; i++) {
+        const double l = least->high - least->low, m = most->high - most->low, wide = fmax(l, m),
+                     apart = fmax(0, most->low - least->high);
+        if (!(wide > share * apart) || wide <= near_enough * fmax(fabs(least->low), fabs(most->high))) break;
+        const double x = i % 4 == 3 ? (l >= m ? least->low + l / 2 : most->low + m / 2) : middle_of(l >= m ? least : most);
         const struct graph_range y = f(object, x);
-        if (!y.none && y.lo > 0)
-            high = x;
-        else
-            low = x;
+        if (y.none || isnan(y.lo) || isnan(y.hi)) break;
+        end_at(least, x, y.hi < 0 ? y.hi : fmax(y.hi, 1e-300));
+        end_at(most, x, y.lo > 0 ? y.lo : fmin(y.lo, -1e-300));
     }
-    return high;
 }
 
 struct graph_range solve_range(struct graph_range low, struct graph_range high, struct graph_range (*f)(void *object, double x),
@@ -114,8 +123,13 @@ struct graph_range solve_range(struct graph_range low, struct graph_range high, 
     const double from = low.lo, to = fmax(low.hi, high.hi);
     if (low.none || high.none || !(from <= to) || !isfinite(from) || !isfinite(to)) return range_unknown;
     const struct graph_range y[2] = {f(object, from), f(object, to)};
-    const double slack = 4 * near_enough * fmax(fabs(from), fabs(to)), lo = least_root(from, to, f, object) - slack,
-                 hi = most_root(from, to, f, object) + slack;
+    struct end below = {from, to, y[0].hi, y[1].hi, 0}, above = {from, to, y[0].lo, y[1].lo, 0};
+    if (!(y[0].hi < 0)) below.high = from; /* the root may be the least number */
+    if (y[1].hi < 0) below.low = below.high = to;
+    if (!(y[1].lo > 0)) above.low = to;
+    if (y[0].lo > 0) above.low = above.high = from;
+    if (!y[0].none && !y[1].none) close_in(&below, &above, f, object);
+    const double slack = 4 * near_enough * fmax(fabs(from), fabs(to)), lo = below.low - slack, hi = above.high + slack;
     const bool none = y[0].none || y[1].none || low.hi > high.lo;
     const double least = fmin(fmax(lo, from), high.lo), most = fmax(fmin(hi, to), low.hi); /* the ends themselves may be it */
     return (struct graph_range){least, most, none, least <= 0 && most >= 0};

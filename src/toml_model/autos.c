@@ -103,10 +103,15 @@ static double value_of(const struct toml_model *m, const struct auto_number *a, 
 
 void resolve_autos(const struct toml_model *m, void *params)
 {
-    for (int i = 0; i < m->n_autos * m->n_autos; i++) { /* one may need another */
-        const struct auto_number *a = &m->autos[i % m->n_autos];
-        double *field = (double *)(void *)((char *)params + a->offset);
-        if (isnan(*field)) *field = value_of(m, a, params);
+    bool open = m->n_autos > 0;
+    for (int round = 0; round < m->n_autos && open; round++) { /* one may need another */
+        open = false;
+        for (int i = 0; i < m->n_autos; i++) {
+            const struct auto_number *a = &m->autos[i];
+            double *field = (double *)(void *)((char *)params + a->offset);
+            if (isnan(*field)) *field = value_of(m, a, params);
+            open = open || isnan(*field);
+        }
     }
 }
 

@@ -149,6 +149,13 @@ static struct dse_interval tokens_of(const struct step *s)
     return s->m->totals[TOTAL_TOKENS] < 0 ? dse_workload_part_tokens(s->groups->part) : total(s, TOTAL_TOKENS, 1);
 }
 
+/* The end of a number that [step] may say; NaN: it does not. */
+static double end_of(const struct step *s, enum total t, bool hi)
+{
+    const struct graph_range r = s->totals[t];
+    return s->m->totals[t] < 0 || r.none ? (double)NAN : hi ? r.hi : r.lo;
+}
+
 /* The bills of both ends. False: nothing is known of them. */
 static bool bills(const struct step *s, struct dse_bill *lo, struct dse_bill *hi)
 {
@@ -158,14 +165,24 @@ static bool bills(const struct step *s, struct dse_bill *lo, struct dse_bill *hi
         chips = dse_iv((double)dse_workload_chips(&s->groups->part->lo), (double)dse_workload_chips(&s->groups->part->hi));
     else if (s->m->totals[TOTAL_CHIPS] < 0)
         chips = dse_iv_of(1);
-    const struct dse_fpga *board = point_board(s->m, &s->groups->lo);
+    const struct dse_entry *board = point_board(s->m, &s->groups->lo);
     if (isinf(chips.hi) || board != point_board(s->m, &s->groups->hi)) return false;
     const struct graph_range node = s->totals[TOTAL_NODE];
     const struct dse_interval die = total(s, TOTAL_DIE, 1e6);
     if (!board && (node.none || node.lo != node.hi || (s->m->sold_usd < 0 && isinf(die.hi)))) return false;
     const double nm = board ? (double)NAN : nm_of_metres(node.lo);
-    *lo = bill_of(s->m, &s->groups->lo, chips.lo, die.lo, nm);
-    *hi = bill_of(s->m, &s->groups->hi, chips.hi, die.hi, nm);
+    struct bill_numbers n = {.chips = chips.lo,
+                             .die_mm2 = die.lo,
+                             .nm = nm,
+                             .peak_w = end_of(s, TOTAL_PEAK_W, false),
+                             .idle_w = end_of(s, TOTAL_IDLE_W, false)};
+    *lo = bill_of(s->m, &s->groups->lo, &n);
+    n = (struct bill_numbers){.chips = chips.hi,
+                              .die_mm2 = die.hi,
+                              .nm = nm,
+                              .peak_w = end_of(s, TOTAL_PEAK_W, true),
+                              .idle_w = end_of(s, TOTAL_IDLE_W, true)};
+    *hi = bill_of(s->m, &s->groups->hi, &n);
     return true;
 }
 
@@ -231,11 +248,13 @@ static bool bound_part(const struct toml_model *m, const void *lo, const void *h
     if (m->expands) expand_part(m, part, &b->least, &b->most);
     signature_of(m->expands ? &b->least : NULL, &s);
     b->plan = plan_find_chosen(m, m->expands ? &b->least : NULL, &s, lo);
+    if (!b->plan) b->plan = plan_find(m, m->expands ? &b->least : NULL, &s);
     b->range = xmalloc(((size_t)b->plan->slots.n + 1) * sizeof *b->range);
     load(b);
     run(b);
     const struct box_ranges r = {m, &b->groups, b, range_at};
     const bool some = box_metrics(&r, floor, ceiling);
+    plan_let_go(b->plan);
     free(b->range);
     free(b);
     return some;

@@ -216,6 +216,7 @@ bool closed_simulate(const struct toml_model *m, const void *params, struct dse_
     for (struct dse_closed_at *at = c.variants, *next; at; at = next) {
         next = at->next;
         free(at->v);
+        plan_let_go(at->plan);
         free(at->in);
         free(at->out);
         free(at);

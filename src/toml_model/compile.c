@@ -243,6 +243,8 @@ static struct term emit_quantity(struct compiling *c, const struct formula_node 
     int nodes[INEXACT_NUMBERS];
     if (!a->inexact || inexact[0] < 0) return compile_answer(c, n, a, NULL, 0);
     for (int i = 0; i < INEXACT_NUMBERS; i++) nodes[i] = compile_use(c, n, inexact[i]).node;
+    if (c->ok && c->m->inexact_method == INEXACT_SOFTMAX)
+        nodes[0] = graph_make(&c->m->graph, GRAPH_MUL, nodes[0], graph_constant(&c->m->graph, INEXACT_METHODS));
     struct answer of = *a;
     of.primitive = a->inexact;
     return c->ok ? compile_answer(c, n, &of, nodes, INEXACT_NUMBERS) : term_any;
@@ -313,18 +315,19 @@ static struct term compare_text(struct compiling *c, const struct formula_node *
     if (field && strcmp(field, "mixer") == 0) return compare_known(c, n, text, INPUT_MIXER);
     if (field && strcmp(field, "name") == 0) return compare_input(c, n, named_input(c->m, INPUT_NAMED, c->domain, text->name), 1);
     const struct field *f = schema_find(&c->m->schema, name->name);
+    const char *const *choices = f && f->type == DSE_TYPE_ENUM ? f->choices : entry_choices(c->m, name->name);
     if (f && f->type == DSE_TYPE_REF)
         return compile_may_read(c, name, f) ? compare_input(c, n, entry_name_input(c->m, f, text->name), 1) : term_any;
-    if (!f || f->type != DSE_TYPE_ENUM)
+    if (!choices)
         return compile_fail(c, name, NULL, xasprintf("%s is not a choice: a string cannot be compared with it", name->name));
-    if (!compile_may_read(c, name, f)) return term_any;
-    size_t choices = 0;
-    while (f->choices[choices]) choices++;
-    for (size_t i = 0; i < choices; i++)
-        if (strcmp(f->choices[i], text->name) == 0) return compare_input(c, n, find_input(c->m, f->name), (double)i);
+    if (f && !compile_may_read(c, name, f)) return term_any;
+    const int in = f ? find_input(c->m, f->name) : entry_choice_input(c->m, name->name);
+    size_t count = 0;
+    for (; choices[count]; count++)
+        if (strcmp(choices[count], text->name) == 0) return compare_input(c, n, in, (double)count);
     if (c->ok)
-        diags_unknown(c->diags, formula_loc(c->f, text), c->f->source.file_text, text->name, f->choices, choices, NULL,
-                      "%s is never \"%s\"", f->name, text->name);
+        diags_unknown(c->diags, formula_loc(c->f, text), c->f->source.file_text, text->name, choices, count, NULL,
+                      "%s is never \"%s\"", name->name, text->name);
     c->ok = false;
     return term_any;
 }

@@ -87,18 +87,20 @@ static int named(struct toml_model *m, const struct toml_node *key, struct equat
 
 /* ---- sections ---------------------------------------------------------------------------------------------------------------- */
 
-/* trying = "query_rows", step, shares, least: the equation of the best point. */
+/* trying = "query_rows", step, shares, least: the equation of the best point; or trying, first, most: of the first one. */
 static bool read_trying(struct toml_model *m, const struct toml_node *key, int equation, struct diags *diags)
 {
-    static const char *const keys[] = {"step", "shares", "least"};
+    static const char *const best[] = {"step", "shares", "least"}, *const first[] = {"first", "most"};
     const struct toml_doc *doc = m->equations[equation].file;
     const char *name = string_of(doc, key, "trying", diags);
     const struct field *f = name ? schema_find(&m->schema, name) : NULL;
-    int of[sizeof keys / sizeof *keys];
+    const bool of_first = toml_get(key, "first") != NULL;
+    const char *const *keys = of_first ? first : best;
+    int of[sizeof best / sizeof *best] = {-1, -1, -1};
     if (!f || !field_is_number(f) || group_of_param(m, f->offset) != GROUPS)
         return diags_input(diags, toml_loc(doc, toml_get(key, "trying")), doc->text, NULL,
                            "%s: other values are tried of a number among the model's own parameters", key->key);
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    for (size_t i = 0; i < (of_first ? sizeof first / sizeof *first : sizeof best / sizeof *best); i++) {
         const struct toml_node *n = toml_get(key, keys[i]);
         if (!n)
             return diags_input(diags, toml_key_loc(doc, key), doc->text, "trying, least, step, shares",
@@ -113,14 +115,14 @@ static bool read_trying(struct toml_model *m, const struct toml_node *key, int e
         if (of[i] < 0) return false;
     }
     struct trying *t = xcalloc(1, sizeof *t);
-    *t = (struct trying){f, of[0], of[1], of[2]};
+    *t = of_first ? (struct trying){f, -1, -1, -1, of[0], of[1]} : (struct trying){f, of[0], of[1], of[2], -1, -1};
     m->equations[equation].trying = t;
     return true;
 }
 
 static bool read_equations(struct toml_model *m, const struct toml_doc *doc, struct diags *diags)
 {
-    static const char *const keys[] = {"is", "doc", "source", "trying", "step", "shares", "least"};
+    static const char *const keys[] = {"is", "doc", "source", "trying", "step", "shares", "least", "first", "most"};
     const struct toml_node *t = toml_expect(doc, &doc->root, "equations", TOML_TABLE, diags);
     bool ok = t || !toml_get(&doc->root, "equations");
     for (size_t i = 0; t && i < t->n; i++) {
@@ -282,6 +284,8 @@ static const struct {
     [TOTAL_CHIPS] = {"chips", "1"},
     [TOTAL_DIE] = {"die", "m2"},
     [TOTAL_NODE] = {"node", "m"},
+    [TOTAL_PEAK_W] = {"peak_power", "W"},
+    [TOTAL_IDLE_W] = {"idle_power", "W"},
     [TOTAL_TOKEN_TIME] = {"token_time", "s"},
     [TOTAL_TOKEN_ENERGY] = {"token_energy", "J"},
 };
@@ -333,9 +337,11 @@ static bool read_board(struct toml_model *m, const struct toml_node *step, struc
     const struct toml_node *n = toml_get(step, "board");
     if (!n) return true;
     m->board = n->type == TOML_STRING ? schema_find(&m->schema, n->string) : NULL;
-    if (!m->board || m->board->type != DSE_TYPE_REF || m->board->kind != DSE_KIND_FPGA || !m->groups.has[GROUP_ECONOMICS])
+    const bool is_board =
+        m->board && m->board->type == DSE_TYPE_REF && (m->board->kind == DSE_KIND_FPGA || m->board->kind == DSE_KIND_GPU);
+    if (!is_board || !m->groups.has[GROUP_ECONOMICS])
         return diags_input(diags, toml_loc(m->doc, n), m->doc->text, "board = \"fpga\", and uses = [..., \"economics\"]",
-                           "a board is a parameter with catalog = \"fpgas\", of a model with the group economics");
+                           "a board is a parameter with catalog = \"fpgas\" or \"gpus\", of a model with the group economics");
     return !toml_get(step, "die") ||
            diags_input(diags, toml_loc(m->doc, n), m->doc->text, NULL, "what is paid for is a die or a board, not both");
 }
@@ -483,13 +489,18 @@ static bool read_causes(struct toml_model *m, struct diags *diags)
 /* [arithmetic]: the numbers that attention is computed in, by the method of a quality file and its settings there. */
 static bool read_arithmetic(struct toml_model *m, struct diags *diags)
 {
-    static const char *const keys[] = {"when", "exp_bits", "fraction_bits", "rounding", "method"};
+    static const char *const methods[INEXACT_METHODS] = {"fixed-point", "partial-softmax"},
+                             *const settings[INEXACT_METHODS][INEXACT_NUMBERS] = {{"when", "exp_bits", "fraction_bits", "rounding"},
+                                                                                  {"when", "unified_max", "low", "high"}};
     const struct toml_node *t = toml_expect(m->doc, &m->doc->root, "arithmetic", TOML_TABLE, diags);
     for (int i = 0; i < INEXACT_NUMBERS; i++) m->inexact[i] = -1;
     if (!t) return !toml_get(&m->doc->root, "arithmetic");
-    if (!toml_check_keys(m->doc, t, keys, 5, diags)) return false;
-    const char *method = string_of(m->doc, t, "method", diags);
-    bool ok = method && strcmp(method, "fixed-point") == 0 && m->groups.has[GROUP_CACHE] && m->groups.has[GROUP_WORKLOAD];
+    const char *method = string_of(m->doc, t, "method", diags), *keys[INEXACT_NUMBERS + 1] = {[INEXACT_NUMBERS] = "method"};
+    m->inexact_method = method && strcmp(method, methods[INEXACT_SOFTMAX]) == 0 ? INEXACT_SOFTMAX : INEXACT_FIXED;
+    for (int i = 0; i < INEXACT_NUMBERS; i++) keys[i] = settings[m->inexact_method][i];
+    if (!toml_check_keys(m->doc, t, keys, INEXACT_NUMBERS + 1, diags)) return false;
+    bool ok =
+        method && strcmp(method, methods[m->inexact_method]) == 0 && m->groups.has[GROUP_CACHE] && m->groups.has[GROUP_WORKLOAD];
     for (int i = 0; i < INEXACT_NUMBERS; i++) {
         const struct toml_node *n = toml_get(t, keys[i]);
         if (n) m->inexact[i] = with_unit(m, n, "[arithmetic]", "1", DOMAIN_NONE, diags);

@@ -91,6 +91,7 @@ struct auto_number {
 struct trying {
     const struct field *parameter;
     int step, shares, least; /* multiples of `step` are tried, and `shares` over 1, 2, ..., rounded up to one */
+    int first, most; /* or whole numbers up to `most`, in steps of a quarter, for the first where `first` is above 0; or -1 */
 };
 
 enum equation_kind { EQUATION_SCALAR, EQUATION_ELEMENT };
@@ -178,6 +179,8 @@ enum total {
     TOTAL_CHIPS,
     TOTAL_DIE,
     TOTAL_NODE,
+    TOTAL_PEAK_W, /* of a GPU that is bought: its limit, and with no work */
+    TOTAL_IDLE_W,
     TOTAL_TOKEN_TIME, /* of boxes alone: what the batch has cancelled in */
     TOTAL_TOKEN_ENERGY,
     TOTALS
@@ -241,7 +244,8 @@ enum question {
 };
 
 /* What [arithmetic] says of the numbers that attention is computed in: whether their error counts, and the settings. */
-enum inexact_number { INEXACT_WHEN, INEXACT_EXP_BITS, INEXACT_FRACTION_BITS, INEXACT_ROUNDING, INEXACT_NUMBERS };
+enum inexact_number { INEXACT_WHEN, INEXACT_FIRST, INEXACT_SECOND, INEXACT_THIRD, INEXACT_NUMBERS };
+enum inexact_method { INEXACT_FIXED, INEXACT_SOFTMAX, INEXACT_METHODS };
 
 /* [chosen.batch]: with any but the first choice of `by`, the parameter is the most that is wanted. Equations: whether a number
  * fits; what it is a multiple of; and what is least at the best one, or null where the most whole rounds are taken. */
@@ -316,9 +320,10 @@ struct toml_model {
     struct dse_technique techniques[3];
     int totals[TOTALS]; /* equations, or -1 */
     const struct field
-        *board; /* the parameter that names the FPGA whose boards are bought; NULL: the bill is of `die`, or there is none */
+        *board; /* the parameter that names the FPGA or GPU whose boards are bought; NULL: the bill is of `die`, or there is none */
     struct chosen chosen;
     int inexact[INEXACT_NUMBERS]; /* [arithmetic]: equations; -1: attention is exact */
+    enum inexact_method inexact_method;
     struct own_metric *own;
     int n_own;
     size_t n_common;          /* metrics before those */
@@ -386,6 +391,11 @@ int element_input(struct toml_model *m, enum domain domain, const char *field);
 int named_input(struct toml_model *m, enum input_kind kind, enum domain domain, const char *text);
 /* The input that is 1 where the parameter names that entry. */
 int entry_name_input(struct toml_model *m, const struct field *f, const char *text);
+/* "gpu.gemms_from": the choices of that field of the entry that the parameter names; NULL: it is none. And its input. */
+const char *const *entry_choices(const struct toml_model *m, const char *name);
+int entry_choice_input(struct toml_model *m, const char *name);
+/* The same of a model that is compiled. */
+int entry_choice_of(const struct toml_model *m, const char *name);
 /* The input of a constant that stands there, made if need be, of an open model. `in`: where it stands. */
 int number_input(struct toml_model *m, const struct formula *f, const struct formula_node *n, const char *in);
 /* The input INPUT_AUTO of a parameter. */
@@ -438,6 +448,7 @@ struct plan {
     struct plan *next;
     uint64_t *structure; /* struct signature */
     int n_structure;
+    bool is_own;      /* the caller's alone: plan_let_go */
     int32_t *choices; /* of a plan for boxes: the model's choices; else NULL */
     struct graph graph;
     struct slots slots;
@@ -475,10 +486,12 @@ void signature_of(const struct dse_oplist *list, struct signature *ret);
 
 struct plans *plans_new(void);
 void plans_free(struct plans *p);
-/* The plan of these operators, made if need be; it stays as long as the model. Thread-safe. */
+/* The plan of these operators, made if need be: it stays as long as the model, or, where many are there already, until plan_let_go,
+ * which every caller calls. Thread-safe. */
 const struct plan *plan_find(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s);
+void plan_let_go(const struct plan *p); /* NULL: nothing */
 /* The same for boxes and blocks of points, which have the choices of `params`: it has no programs, and gives CHECK and ESTIMATE
- * alone. */
+ * alone. It stays; NULL where many are there already: the plan of a point serves as well. */
 const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s,
                                     const void *params);
 /* The node of number k of part i at an element. */
@@ -510,8 +523,8 @@ double point_input(const struct toml_model *m, const struct plan_input *i, const
 /* The same of a parameter of the workload, which stands by itself. */
 double point_workload_input(const struct toml_model *m, int what, const struct dse_workload *w);
 
-/* The board that is bought at a point; NULL: the bill is of dies. */
-const struct dse_fpga *point_board(const struct toml_model *m, const struct groups *g);
+/* The board that is bought at a point, an FPGA or a GPU; NULL: the bill is of dies. */
+const struct dse_entry *point_board(const struct toml_model *m, const struct groups *g);
 /* Is anything paid for? */
 static inline bool has_bill(const struct toml_model *m)
 {
@@ -521,7 +534,11 @@ static inline bool has_bill(const struct toml_model *m)
 const char *point_refusal(const struct toml_model *m, const struct groups *g);
 /* The common metrics, from the totals of [step]; of those that it does not say the number is not read. */
 void point_common(const struct toml_model *m, const struct groups *g, const double *totals, bool with_bill, struct dse_common *ret);
-struct dse_bill bill_of(const struct toml_model *m, const struct groups *g, double chips, double die_mm2, double nm);
+/* peak_w, idle_w: of a GPU. */
+struct bill_numbers {
+    double chips, die_mm2, nm, peak_w, idle_w;
+};
+struct dse_bill bill_of(const struct toml_model *m, const struct groups *g, const struct bill_numbers *n);
 /* The same with what is paid for, which does not depend on time and energy; NULL: no bill. */
 struct dse_bill point_bill(const struct toml_model *m, const struct groups *g, const double *totals);
 void point_common_built(const struct toml_model *m, const struct groups *g, const double *totals, const struct dse_bill *bill,

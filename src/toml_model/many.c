@@ -373,7 +373,7 @@ static void run_one(const struct many_worker *w, int point, const struct answers
     if (!a->reasons[point]) point_estimate(w->m, params, a->metrics + (size_t)point * a->stride, NULL);
 }
 
-/* The points of one plan; few of them one by one. */
+/* The points of one plan; few of them, and those that have none, one by one. */
 static void run_part(struct many_worker *w, const struct plan *plan, const struct plan *const *plans, const struct answers *a)
 {
     const struct block *all = w->points->block;
@@ -387,7 +387,7 @@ static void run_part(struct many_worker *w, const struct plan *plan, const struc
         for (int axis = 0; axis < all->n_axes; axis++) part->at[axis][part->n] = all->at[axis][p];
         w->points_of_part[part->n++] = p;
     }
-    if (part->n < FEW_POINTS) {
+    if (!plan || part->n < FEW_POINTS) {
         for (int p = 0; p < part->n; p++) run_one(w, w->points_of_part[p], a);
         return;
     }
@@ -440,7 +440,7 @@ static void run(struct many_worker *w, const struct many_points *points, const c
         plans[p] = w->plans[s->of_point[p]];
         alike = alike && plans[p] == plans[0];
     }
-    if (alike && all->n >= FEW_POINTS) {
+    if (alike && plans[0] && all->n >= FEW_POINTS) {
         run_alike(w, plans[0], &a);
         return;
     }

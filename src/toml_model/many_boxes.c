@@ -186,7 +186,7 @@ static void make_work(struct box_blocks *b, struct work *w, const void *lo, cons
     if (b->m->expands) expand_part(b->m, &w->part, &b->least, &b->most);
     signature_of(b->m->expands ? &b->least : NULL, &s);
     w->plan = plan_find_chosen(b->m, b->m->expands ? &b->least : NULL, &s, lo);
-    if (b->m->expands) read_elements(b, w, lo, hi);
+    if (b->m->expands && w->plan) read_elements(b, w, lo, hi);
 }
 
 /* What tells one work from another: the workload at both ends, the choices, and whether there are generations. */

@@ -63,6 +63,7 @@ static const struct element_field op_fields[] = {
     OP(cached_columns, "1", FIELD_I64),
     OP(element_bytes, "B", FIELD_F64),
     OP(weight_bits, "1", FIELD_F64),
+    OP(activation_bits, "1", FIELD_F64),
     OP(weight_bytes, "B", FIELD_F64),
     OP(held_bytes, "B", FIELD_F64),
     OP(kv_read_bytes, "B", FIELD_F64),
@@ -74,6 +75,8 @@ static const struct element_field op_fields[] = {
     OP(has_gate, "1", FIELD_BOOL),
     OP(writes_cache, "1", FIELD_BOOL),
     OP(is_per_head, "1", FIELD_BOOL),
+    OP(is_first, "1", FIELD_BOOL),
+    OP(is_last, "1", FIELD_BOOL),
     CHOICE(routed, "1", FIELD_I64),
     CHOICE(chosen, "1", FIELD_I64),
     EXCHANGE(kind, "1", FIELD_CHOICE),
@@ -91,16 +94,27 @@ static const struct element_field op_fields[] = {
 #f, unit, type, offsetof(struct dse_attention, f) \
     }
 static const struct element_field attention_fields[] = {
-    GROUP(layers, "1", FIELD_I64),       GROUP(heads, "1", FIELD_I64),
-    GROUP(kv_heads, "1", FIELD_I64),     GROUP(key_dim, "1", FIELD_I64),
-    GROUP(value_dim, "1", FIELD_I64),    GROUP(sequences, "1", FIELD_I64),
-    GROUP(queries, "1", FIELD_I64),      GROUP(positions, "1", FIELD_I64),
-    GROUP(context, "1", FIELD_I64),      GROUP(kept, "1", FIELD_I64),
-    GROUP(reach, "1", FIELD_I64),        GROUP(pairs, "1", FIELD_F64),
-    GROUP(key_bytes, "B", FIELD_F64),    GROUP(value_bytes, "B", FIELD_F64),
-    GROUP(cached_bytes, "B", FIELD_F64), GROUP(values_in_keys, "1", FIELD_BOOL),
-    GROUP(is_draft, "1", FIELD_BOOL),    GROUP(is_index, "1", FIELD_BOOL),
-    GROUP(is_made, "1", FIELD_BOOL),     {NULL, NULL, FIELD_F64, 0},
+    GROUP(layers, "1", FIELD_I64),
+    GROUP(heads, "1", FIELD_I64),
+    GROUP(kv_heads, "1", FIELD_I64),
+    GROUP(key_dim, "1", FIELD_I64),
+    GROUP(value_dim, "1", FIELD_I64),
+    GROUP(sequences, "1", FIELD_I64),
+    GROUP(queries, "1", FIELD_I64),
+    GROUP(positions, "1", FIELD_I64),
+    GROUP(context, "1", FIELD_I64),
+    GROUP(kept, "1", FIELD_I64),
+    GROUP(reach, "1", FIELD_I64),
+    GROUP(pairs, "1", FIELD_F64),
+    GROUP(key_bytes, "B", FIELD_F64),
+    GROUP(value_bytes, "B", FIELD_F64),
+    GROUP(cached_bytes, "B", FIELD_F64),
+    GROUP(cached_elements, "1", FIELD_F64),
+    GROUP(values_in_keys, "1", FIELD_BOOL),
+    GROUP(is_draft, "1", FIELD_BOOL),
+    GROUP(is_index, "1", FIELD_BOOL),
+    GROUP(is_made, "1", FIELD_BOOL),
+    {NULL, NULL, FIELD_F64, 0},
 };
 #undef GROUP
 
@@ -184,35 +198,68 @@ static const struct dse_param *entry_fields(enum dse_kind kind)
     case DSE_KIND_MEMORY: return dse_memory_fields;
     case DSE_KIND_GPU: return dse_gpu_fields;
     case DSE_KIND_FPGA: return dse_fpga_fields;
+    case DSE_KIND_ENGINE: return dse_engine_fields;
+    case DSE_KIND_INTERCONNECT: return dse_interconnect_fields;
     default: return NULL;
     }
 }
 
-/* "llm.hidden": a field of the entry that the parameter names. */
-static int entry_input(struct toml_model *m, const char *name)
+/* "llm.hidden": the field of the entry that the parameter names, in *ret, which the caller releases. NULL: there is none. */
+static const struct field *entry_field(const struct toml_model *m, const char *name, struct schema *ret,
+                                       const struct field **ret_parameter)
 {
     const char *dot = strchr(name, '.');
-    if (!dot) return -1;
+    if (!dot) return NULL;
+    char *param = xstrndup(name, (size_t)(dot - name));
+    *ret_parameter = schema_find(&m->schema, param);
+    const struct dse_param *table =
+        *ret_parameter && (*ret_parameter)->type == DSE_TYPE_REF ? entry_fields((*ret_parameter)->kind) : NULL;
+    free(param);
+    if (!table) return NULL;
+    schema_init_params(ret, table);
+    const struct field *f = schema_find(ret, dot + 1);
+    if (!f) schema_release(ret);
+    return f;
+}
+
+/* A number, or a choice that is compared. */
+static int entry_input(struct toml_model *m, const char *name, bool of_choice)
+{
     const int known = known_input(m, INPUT_ENTRY, DOMAIN_NONE, name);
     if (known >= 0) return known;
-    char *param = xstrndup(name, (size_t)(dot - name));
-    const struct field *ref = schema_find(&m->schema, param);
-    const struct dse_param *table = ref && ref->type == DSE_TYPE_REF ? entry_fields(ref->kind) : NULL;
-    free(param);
-    if (!table) return -1;
     struct schema entry;
-    schema_init_params(&entry, table);
-    const struct field *f = schema_find(&entry, dot + 1);
-    const int ret = f && field_is_number(f) ? add_input(m, (struct input){.kind = INPUT_ENTRY,
-                                                                          .name = xstrdup(name),
-                                                                          .measure = measure_of(f->unit),
-                                                                          .type = f->type,
-                                                                          .offset = f->offset,
-                                                                          .ref = ref->offset,
-                                                                          .domain = DOMAIN_NONE})
-                                            : -1;
+    const struct field *ref, *f = entry_field(m, name, &entry, &ref);
+    if (!f) return -1;
+    const int ret = field_is_number(f) || (of_choice && f->type == DSE_TYPE_ENUM)
+                        ? add_input(m, (struct input){.kind = INPUT_ENTRY,
+                                                      .name = xstrdup(name),
+                                                      .measure = measure_of(f->unit),
+                                                      .type = f->type,
+                                                      .offset = f->offset,
+                                                      .ref = ref->offset,
+                                                      .domain = DOMAIN_NONE})
+                        : -1;
     schema_release(&entry);
     return ret;
+}
+
+const char *const *entry_choices(const struct toml_model *m, const char *name)
+{
+    struct schema entry;
+    const struct field *ref, *f = entry_field(m, name, &entry, &ref);
+    const char *const *ret = f && f->type == DSE_TYPE_ENUM ? f->choices : NULL;
+    if (f) schema_release(&entry);
+    return ret;
+}
+
+int entry_choice_of(const struct toml_model *m, const char *name)
+{
+    return known_input(m, INPUT_ENTRY, DOMAIN_NONE, name);
+}
+
+int entry_choice_input(struct toml_model *m, const char *name)
+{
+    return entry_input(m, name, true);
 }
 
 /* Traits of the policy of eviction. */
@@ -263,7 +310,7 @@ int find_input(struct toml_model *m, const char *name)
     const struct field *f = schema_find(&m->schema, name);
     if (f && f->type != DSE_TYPE_REF) return param_input(m, f);
     const int policy = policy_input(m, name);
-    return policy >= 0 ? policy : entry_input(m, name);
+    return policy >= 0 ? policy : entry_input(m, name, false);
 }
 
 int element_input(struct toml_model *m, enum domain domain, const char *field)

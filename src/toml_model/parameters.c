@@ -285,6 +285,7 @@ static bool add_choice(struct toml_model *m, const struct toml_node *p, const st
     row->choices = (const char *const *)choices;
     row->offset = take_room(m, sizeof(int32_t));
     const struct toml_node *d = toml_get(p, "default");
+    if (!d) return true; /* an entry has it */
     for (size_t i = 0; d->type == TOML_STRING && i < list->n; i++)
         if (strcmp(d->string, choices[i]) == 0) return true;
     return wrong(m, d, "one of its choices", diags, "the default is none of the choices", p->key);
@@ -302,27 +303,47 @@ static bool sets_others(const struct toml_model *m, const char *name)
     return ret;
 }
 
+/* The type of the field of this name that entries of the catalog of that parameter have; DSE_TYPE_END: none. *ret_choices: of a
+ * choice. */
+static enum dse_type type_in_entry(const struct toml_model *m, const char *parameter, const char *name,
+                                   const char *const **ret_choices)
+{
+    const struct toml_node *of = toml_get(toml_get(&m->doc->root, "parameters"), parameter),
+                           *catalog = of ? toml_get(of, "catalog") : NULL;
+    const struct dse_param *fields = NULL;
+    enum dse_type ret = DSE_TYPE_END;
+    for (int k = 0; k < DSE_KIND_COUNT && catalog && catalog->type == TOML_STRING; k++)
+        if (strcmp(catalog->string, kind_plural((enum dse_kind)k)) == 0) fields = catalog_kind_fields((enum dse_kind)k);
+    if (!fields) return ret;
+    struct schema entry;
+    schema_init_params(&entry, fields);
+    const struct field *f = schema_find(&entry, name);
+    if (f && (field_is_number(f) || f->type == DSE_TYPE_ENUM)) ret = f->type;
+    if (f && f->type == DSE_TYPE_ENUM) *ret_choices = f->choices;
+    schema_release(&entry);
+    return ret;
+}
+
+/* Are these the choices that an entry has, in their order? */
+static bool same_choices(const struct toml_node *list, const char *const *choices)
+{
+    size_t n = 0;
+    if (!list || list->type != TOML_ARRAY) return false;
+    for (; n < list->n && choices[n]; n++)
+        if (list->children[n].type != TOML_STRING || strcmp(list->children[n].string, choices[n]) != 0) return false;
+    return n == list->n && !choices[n];
+}
+
 /* from = "npu": the default is what the entry of that parameter has of this name. */
 static bool check_from(const struct toml_model *m, const struct toml_node *p, struct diags *diags)
 {
-    const struct toml_node *from = toml_get(p, "from");
+    const struct toml_node *from = toml_get(p, "from"), *list = toml_get(p, "choices");
+    const char *const *choices = NULL;
     if (!from) return true;
-    const struct toml_node *of = from->type == TOML_STRING ? toml_get(toml_get(&m->doc->root, "parameters"), from->string) : NULL,
-                           *catalog = of ? toml_get(of, "catalog") : NULL;
-    const struct dse_param *fields = NULL;
-    for (int k = 0; k < DSE_KIND_COUNT && catalog && catalog->type == TOML_STRING; k++)
-        if (strcmp(catalog->string, kind_plural((enum dse_kind)k)) == 0) fields = catalog_kind_fields((enum dse_kind)k);
-    bool ok = false;
-    if (fields) {
-        struct schema entry;
-        schema_init_params(&entry, fields);
-        const struct field *f = schema_find(&entry, p->key);
-        ok = f && field_is_number(f);
-        schema_release(&entry);
-    }
-    ok = ok && !toml_get(p, "choices") && !toml_get(p, "catalog");
-    return ok || wrong(m, from, "a number, and a parameter with `catalog`", diags, "its default is in no entry of that parameter",
-                       p->key);
+    const enum dse_type type = from->type == TOML_STRING ? type_in_entry(m, from->string, p->key, &choices) : DSE_TYPE_END;
+    const bool ok = type != DSE_TYPE_END && !toml_get(p, "catalog") && (choices ? same_choices(list, choices) : !list);
+    return ok || wrong(m, from, "a number or its choices, and a parameter with `catalog`", diags,
+                       "its default is in no entry of that parameter", p->key);
 }
 
 static bool add_reference(struct toml_model *m, const struct toml_node *p, const struct toml_node *catalog, struct dse_param *row,
@@ -365,9 +386,13 @@ static bool add_number(struct toml_model *m, const struct toml_node *p, struct d
     if (d && !(value >= from && value <= to)) return wrong(m, d, hint, diags, "the default is outside of the range", p->key);
     struct measure measure;
     const char *unit;
-    const bool has_unit = measure_of_name(p->key, &measure, &unit),
-               integers = !elsewhere && least->type == TOML_INTEGER && most->type == TOML_INTEGER && d->type == TOML_INTEGER;
-    const bool is_whole = whole ? whole->boolean : integers && !has_unit;
+    const struct toml_node *entry = toml_get(p, "from");
+    const char *const *none;
+    const bool of_entry = !d && entry && type_in_entry(m, entry->string, p->key, &none) == DSE_TYPE_I64;
+    const bool has_unit = measure_of_name(p->key, &measure, &unit), integers = least->type == TOML_INTEGER &&
+                                                                               most->type == TOML_INTEGER &&
+                                                                               (elsewhere ? of_entry : d->type == TOML_INTEGER);
+    const bool is_whole = of_entry || (whole ? whole->boolean : integers && !has_unit);
     if (is_whole && !integers)
         return wrong(m, range, "default and range without a decimal point", diags, "a whole number has a whole default and range",
                      p->key);

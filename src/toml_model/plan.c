@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ static uint64_t key_of_op(const struct dse_op *op)
 {
     const uint64_t what = (uint64_t)op->kind | (uint64_t)op->in_attention << 4 | (uint64_t)op->is_draft << 5 |
                           (uint64_t)op->follows_norm << 6 | (uint64_t)op->has_gate << 7 | (uint64_t)op->writes_cache << 8 |
-                          (uint64_t)op->is_per_head << 9 | (uint64_t)op->exchange.kind << 10;
+                          (uint64_t)op->is_per_head << 9 | ((uint64_t)op->exchange.kind & 7) << 10 | (uint64_t)op->is_first << 13 |
+                          (uint64_t)op->is_last << 14;
     return (uint64_t)(uintptr_t)op->name ^ what << 48;
 }
 
@@ -98,7 +100,7 @@ static bool is_known(void *object, int what, int element, double *ret)
     const struct making *k = object;
     const struct input *in = &k->m->inputs[what];
     if (in->kind >= INPUT_ELEMENT) return element_known(in, k->list, element, ret);
-    if (in->type != DSE_TYPE_ENUM || !k->chosen) return false;
+    if (in->type != DSE_TYPE_ENUM || in->kind == INPUT_ENTRY || !k->chosen) return false;
     *ret = point_input(k->m, &(struct plan_input){0, what, -1}, k->chosen, NULL);
     return true;
 }
@@ -120,7 +122,7 @@ static void ask_shown(const struct toml_model *m, int equation, struct asked *re
 {
     const struct trying *t = m->equations[equation].trying;
     ask(ret, equation);
-    if (t) ask(ret, t->step), ask(ret, t->shares), ask(ret, t->least);
+    if (t) ask(ret, t->step), ask(ret, t->shares), ask(ret, t->least), ask(ret, t->first), ask(ret, t->most);
 }
 
 static void ask_for(const struct toml_model *m, enum question q, struct asked *ret)
@@ -361,6 +363,7 @@ static struct plan *plan_make(const struct toml_model *m, const struct dse_oplis
     if (m->n_reads) make_reads(m, p);
     find_inputs(m, p);
     for (int d = 0; d < DOMAINS; d++) free(k.elements[d]);
+    graph_trim(&p->graph);
     return p;
 }
 
@@ -383,11 +386,12 @@ static void plan_free(struct plan *p)
 
 /* ---- those that are made ----------------------------------------------------------------------------------------------------- */
 
-enum { PLAN_LISTS = 256, PLANS_CHOSEN_MAX = 1024 };
+/* A node takes about 200 bytes with its instructions. */
+enum { PLAN_LISTS = 256, PLAN_NODES_MAX = 1 << 20, PLAN_NODES_CHOSEN_MAX = 1 << 21 };
 struct plans {
     struct plan *_Atomic lists[PLAN_LISTS]; /* by hash; plans are added at the front and stay */
     pthread_mutex_t lock;                   /* of adding */
-    int n_chosen;
+    long n_nodes, n_chosen;                 /* nodes of the plans that stay: of points, of what has choices */
 };
 
 struct plans *plans_new(void)
@@ -431,13 +435,14 @@ static const struct plan *find(const struct toml_model *m, const struct dse_opli
     for (struct plan *p = atomic_load(head); p; p = p->next)
         if (is_same(m, p, s, choices)) return p;
     pthread_mutex_lock(&m->plans->lock);
+    long *nodes = chosen ? &m->plans->n_chosen : &m->plans->n_nodes;
     struct plan *found = atomic_load(head);
     while (found && !is_same(m, found, s, choices)) found = found->next;
-    if (!found && (!chosen || m->plans->n_chosen < PLANS_CHOSEN_MAX)) {
+    if (!found && *nodes < (chosen ? PLAN_NODES_CHOSEN_MAX : PLAN_NODES_MAX)) {
         found = plan_make(m, list, s, choices, chosen);
         found->next = atomic_load(head);
         atomic_store(head, found);
-        m->plans->n_chosen += chosen != NULL;
+        *nodes += found->graph.n;
     }
     pthread_mutex_unlock(&m->plans->lock);
     return found;
@@ -445,7 +450,16 @@ static const struct plan *find(const struct toml_model *m, const struct dse_opli
 
 const struct plan *plan_find(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s)
 {
-    return find(m, list, s, NULL, NULL);
+    const struct plan *found = find(m, list, s, NULL, NULL);
+    if (found) return found;
+    struct plan *own = plan_make(m, list, s, NULL, NULL);
+    own->is_own = true;
+    return own;
+}
+
+void plan_let_go(const struct plan *p)
+{
+    if (p && p->is_own) plan_free((struct plan *)(uintptr_t)p);
 }
 
 const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse_oplist *list, const struct signature *s,
@@ -457,5 +471,5 @@ const struct plan *plan_find_chosen(const struct toml_model *m, const struct dse
             choices[i] = (int32_t)point_input(m, &(struct plan_input){0, i, -1}, params, NULL);
     const struct plan *p = find(m, list, s, choices, params);
     free(choices);
-    return p ? p : plan_find(m, list, s);
+    return p;
 }

@@ -53,7 +53,10 @@ static struct point_context *new_context(const struct toml_model *m)
 static void free_context(struct point_context *c)
 {
     if (!c) return;
-    for (int i = 0; i < SEATS; i++) free(c->seats[i].v);
+    for (int i = 0; i < SEATS; i++) {
+        free(c->seats[i].v);
+        plan_let_go(c->seats[i].plan);
+    }
     free(c->checked);
     free(c->asked);
     free(c->chosen);
@@ -158,6 +161,7 @@ static void sit(struct point_context *c, const struct plan *p)
     c->last = (c->last + 1) % SEATS;
     struct seat *s = &c->seats[c->last];
     free(s->v);
+    plan_let_go(s->plan);
     *s = (struct seat){p, slots_numbers(&p->slots, &p->graph)};
     c->now = *s;
 }
@@ -378,12 +382,11 @@ static int32_t bound_of(const struct toml_model *m, const double *totals, const 
     return dse_bound_of(isnan(compute) ? 0 : compute, isnan(dram) ? 0 : dram, total(m, totals, TOTAL_LATENCY, 0));
 }
 
-const struct dse_fpga *point_board(const struct toml_model *m, const struct groups *g)
+const struct dse_entry *point_board(const struct toml_model *m, const struct groups *g)
 {
-    return m->board ? (const struct dse_fpga *)(const void *)field_get(m->board, g->params).ref : NULL;
+    return m->board ? field_get(m->board, g->params).ref : NULL;
 }
 
-/* The computer is what the book of costs says of it; its chip is the whole of it. */
 static struct dse_bill bill_of_computers(const struct toml_model *m, const struct groups *g, double chips, double nm)
 {
     const double none = (double)NAN;
@@ -399,18 +402,33 @@ static struct dse_bill bill_of_computers(const struct toml_model *m, const struc
     return bill;
 }
 
-struct dse_bill bill_of(const struct toml_model *m, const struct groups *g, double chips, double die_mm2, double nm)
+static struct dse_bill bill_of_gpus(const struct groups *g, const struct dse_gpu *gpu, const struct bill_numbers *n)
 {
-    if (m->board) return dse_bill_of_boards(g->economics, chips, &point_board(m, g)->trade);
-    return m->sold_usd >= 0 ? bill_of_computers(m, g, chips, nm) : dse_bill_of_chip(g->economics, chips, die_mm2, nm, g->memory);
+    struct dse_bill bill = dse_bill_of_gpus(g->economics, n->chips, gpu);
+    if (!isnan(n->peak_w)) bill.peak_w = n->peak_w;
+    bill.idle_w = n->idle_w;
+    return bill;
+}
+
+struct dse_bill bill_of(const struct toml_model *m, const struct groups *g, const struct bill_numbers *n)
+{
+    const void *board = point_board(m, g);
+    if (board && m->board->kind == DSE_KIND_GPU) return bill_of_gpus(g, board, n);
+    if (board) return dse_bill_of_boards(g->economics, n->chips, &((const struct dse_fpga *)board)->trade);
+    return m->sold_usd >= 0 ? bill_of_computers(m, g, n->chips, n->nm)
+                            : dse_bill_of_chip(g->economics, n->chips, n->die_mm2, n->nm, g->memory);
 }
 
 /* The bill of the chips that are paid for: as many as [step] says, or as the degrees of parallelism ask for. */
 struct dse_bill point_bill(const struct toml_model *m, const struct groups *g, const double *totals)
 {
     const double none = (double)NAN, asked = g->workload ? (double)dse_workload_chips(g->workload) : 1;
-    return bill_of(m, g, total(m, totals, TOTAL_CHIPS, asked), total(m, totals, TOTAL_DIE, none) * 1e6,
-                   nm_of_metres(total(m, totals, TOTAL_NODE, none)));
+    const struct bill_numbers n = {.chips = total(m, totals, TOTAL_CHIPS, asked),
+                                   .die_mm2 = total(m, totals, TOTAL_DIE, none) * 1e6,
+                                   .nm = nm_of_metres(total(m, totals, TOTAL_NODE, none)),
+                                   .peak_w = total(m, totals, TOTAL_PEAK_W, none),
+                                   .idle_w = total(m, totals, TOTAL_IDLE_W, none)};
+    return bill_of(m, g, &n);
 }
 
 void point_common_built(const struct toml_model *m, const struct groups *g, const double *totals, const struct dse_bill *bill,
@@ -588,6 +606,35 @@ static bool search_best(struct point_context *c, const struct trying *t, const v
     return s.found;
 }
 
+/* What `first` gives at another value of the parameter. */
+static double gain_at(const struct search *s, double x)
+{
+    const struct field *f = s->t->parameter;
+    field_set(f, s->params, f->type == DSE_TYPE_I64 ? (struct value){.i64 = (int64_t)x} : (struct value){.f64 = x});
+    answer(s->c, QUESTION_EQUATE, s->params);
+    return number_of(s->c, s->t->first, 0);
+}
+
+/* The first whole number that has a gain, if there is one in steps of a quarter. */
+static bool search_first(struct point_context *c, const struct trying *t, const void *params, void *ret_first)
+{
+    struct search s = {.c = c, .m = c->m, .t = t, .params = ret_first};
+    memcpy(ret_first, params, c->m->desc.params_size);
+    const double most = number_of(c, t->most, 0), step = 1.25;
+    double low = 1, high = 1;
+    while (!(gain_at(&s, high) > 0)) {
+        if (high >= most) return false;
+        low = high;
+        high = dse_min(most, dse_max(low + 1, dse_ceil(low * step)));
+    }
+    while (high - low > 1) {
+        const double half = dse_floor((low + high) / 2);
+        *(gain_at(&s, half) > 0 ? &high : &low) = half;
+    }
+    gain_at(&s, high);
+    return true;
+}
+
 void point_equate(const struct toml_model *m, const void *params, void *equations)
 {
     struct point_context *c = take(m, params);
@@ -596,7 +643,7 @@ void point_equate(const struct toml_model *m, const void *params, void *equation
     answer(c, QUESTION_EQUATE, params);
     for (int i = 0; i < m->n_shown; i++) {
         const struct trying *t = m->equations[m->shown[i].equation].trying;
-        const bool found = !t || search_best(c, t, params, best);
+        const bool found = !t || (t->first >= 0 ? search_first : search_best)(c, t, params, best);
         if (t) answer(c, QUESTION_EQUATE, found ? best : params);
         const double x = number_of(c, m->shown[i].equation, 0) / m->shown[i].scale;
         *(double *)(void *)((char *)equations + m->shown[i].offset) = isfinite(x) && found ? x : (double)NAN;
@@ -634,8 +681,9 @@ static struct dse_cache_steps inexact_steps_of(const struct point_context *c, co
     const int *inexact = c->m->inexact;
     struct dse_cache_steps ret = steps_of(g);
     if (inexact[INEXACT_WHEN] < 0 || number_of(c, inexact[INEXACT_WHEN], 0) == 0) return ret;
-    *ret_arithmetic = dse_fixed_point(number_of(c, inexact[INEXACT_EXP_BITS], 0), number_of(c, inexact[INEXACT_FRACTION_BITS], 0),
-                                      number_of(c, inexact[INEXACT_ROUNDING], 0));
+    const double first = number_of(c, inexact[INEXACT_FIRST], 0), second = number_of(c, inexact[INEXACT_SECOND], 0),
+                 third = number_of(c, inexact[INEXACT_THIRD], 0);
+    *ret_arithmetic = (c->m->inexact_method == INEXACT_SOFTMAX ? dse_partial_softmax : dse_fixed_point)(first, second, third);
     ret.arithmetic = ret_arithmetic;
     return ret;
 }

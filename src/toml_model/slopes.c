@@ -215,7 +215,7 @@ static void find_plan(struct at_work *w)
     w->groups = groups_of_step(&w->twin->groups, w->params, &w->step);
     if (list) expand(w->twin, w->groups.workload, &w->ops);
     signature_of(list, &s);
-    w->plan = plan_find_chosen(w->twin, list, &s, w->params);
+    w->plan = plan_find_chosen(w->twin, list, &s, w->params); /* the first of a model that was made for it */
 }
 
 static void slopes_at(const void *object, const struct schema *metrics, const void *params, struct slope_list *ret)

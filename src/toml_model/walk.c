@@ -264,6 +264,7 @@ static range quantity(struct walk *w, const struct answer *a)
     struct answer of = *a;
     if (!a->inexact || w->m->inexact[0] < 0) return call(w, a, args);
     for (int i = 0; i < INEXACT_NUMBERS; i++) args[i] = equation(w, w->m->inexact[i], NULL);
+    if (w->m->inexact_method == INEXACT_SOFTMAX) args[0] = range_moved(GRAPH_MUL, args[0], range_of(INEXACT_METHODS), range_of(0));
     of.primitive = a->inexact;
     return call(w, &of, args);
 }
@@ -289,14 +290,15 @@ static range walk_name(struct walk *w, const struct place *at, const struct form
 /* ---- operators -------------------------------------------------------------------------------------------------------------- */
 
 /* "phase == 'prefill'", "op.name == 'lm_head'", "op.role == 'output-head'" */
-static range compare_text(const struct walk *w, const struct place *at, const struct formula_node *name, const char *text,
-                          bool equal)
+static range compare_text(struct walk *w, const struct place *at, const struct formula_node *name, const char *text, bool equal)
 {
     const char *is = "", *field = field_of(at->variable, name->name);
     if (field) {
         const bool op = w->lo && at->element < w->lo->n, role = strcmp(field, "role") == 0;
         if (op) is = role ? dse_op_role_names[w->lo->op[at->element].role] : w->lo->op[at->element].name;
         if (!op && w->lo) is = dse_mixer_names[w->lo->attention[at->element - w->lo->n].mixer];
+    } else if (entry_choices(w->m, name->name)) {
+        is = entry_choices(w->m, name->name)[(int)number_of(w, &w->m->inputs[entry_choice_of(w->m, name->name)], -1).lo];
     } else {
         const struct field *f = schema_find(&w->m->schema, name->name);
         const struct value v = field_get(f, w->groups.lo.params);

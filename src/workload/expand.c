@@ -157,6 +157,23 @@ static void add_draft(const struct expansion *of, struct dse_oplist *list)
     expand_stack(&x);
 }
 
+/* Which operators are the first of their role, and the last of their kind. */
+static void mark_ends(struct dse_oplist *list)
+{
+    bool seen[2][DSE_OP_ROLES] = {{false}};
+    int last[DSE_OP_COLLECTIVE + 1];
+    for (int k = 0; k <= DSE_OP_COLLECTIVE; k++) last[k] = -1;
+    for (int i = 0; i < list->n; i++) {
+        struct dse_op *op = &list->op[i];
+        op->is_last = false;
+        op->is_first = op->ops > 0 && !seen[op->is_draft][op->role];
+        seen[op->is_draft][op->role] = seen[op->is_draft][op->role] || op->is_first;
+        if (op->ops > 0) last[op->kind] = i;
+    }
+    for (int k = 0; k <= DSE_OP_COLLECTIVE; k++)
+        if (last[k] >= 0) list->op[last[k]].is_last = true;
+}
+
 /* False: there are more operators than a list has room for. */
 static bool expand(const struct dse_workload *w, int64_t read, const struct dse_draw *draw, struct dse_oplist *ret)
 {
@@ -189,6 +206,7 @@ static bool expand(const struct dse_workload *w, int64_t read, const struct dse_
     ret->n = ret->n_attentions = 0;
     if (drafted > 0) add_draft(&x, ret);
     expand_stack(&x);
+    mark_ends(ret);
     return !full;
 }
 

@@ -48,6 +48,7 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
     op->writes_cache = row->writes_cache;
     op->cached_columns = 0;
     op->is_per_head = row->is_per_head;
+    op->is_first = op->is_last = false;
     op->attention = -1;
     op->repeat = repeat;
     op->copies = 1;
@@ -58,6 +59,7 @@ struct dse_op *expand_add(struct expansion *x, enum dse_op_role role, int64_t re
     op->weight_bits = op->activation_bits = 0;
     op->element_bytes = op->weight_bytes = op->held_bytes = op->kv_read_bytes = op->kv_write_bytes = op->ops = 0;
     op->choice.routed = op->choice.chosen = 0;
+    op->exchange.kind = DSE_ALL_REDUCE; /* of what exchanges nothing: the same in all lists */
     op->exchange.devices = op->exchange.bytes = 0;
     return op;
 }

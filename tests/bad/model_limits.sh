@@ -28,7 +28,7 @@ awk '{ print } /^pes/ { for (i = 0; i < 1850; i++) printf "p%d = { default = 1, 
 check "columns"
 awk '{ print } /^e0/ { for (i = 1; i < 2002; i++) printf "e%d = \"e%d\"\n", i, i - 1 }' good >mine.toml
 check "equations"
-awk 'BEGIN { s = "1"; for (i = 0; i < 800; i++) s = s "+pes*2" } { print } /^e0/ { for (i = 1; i < 40; i++) printf "e%d = \"%s\"\n", i, s }' good >mine.toml
+awk 'BEGIN { s = "1"; for (i = 0; i < 800; i++) s = s "+pes*2" } { print } /^e0/ { for (i = 1; i < 80; i++) printf "e%d = \"%s\"\n", i, s }' good >mine.toml
 check "terms"
 awk 'BEGIN { s = "1"; for (i = 0; i < 2000; i++) s = s "+pes" } { print } /^e0/ { printf "e1 = \"%s\"\n", s }' good >mine.toml
 check "a long formula"
@@ -38,7 +38,7 @@ awk '{ print } /^pes/ { printf "c = { default = \"v0\", choices = [\"v0\""; for 
 check "choices"
 awk '{ print } /^e0/ { print "e1 = \"sum(i in 1..501: at(pes = i, e0))\"" }' good >mine.toml
 check "other values of parameters"
-awk 'BEGIN { s = "[[0]"; for (i = 1; i < 1000; i++) s = s ", [0]"; print "[tables]\nt = { columns = [\"x\"], rows = " s "] }" } { print } /^e0/ { for (i = 1; i < 60; i++) printf "e%d = \"t.x(pes + %d)\"\n", i, i }' good >mine.toml
+awk 'BEGIN { s = "[[0]"; for (i = 1; i < 1000; i++) s = s ", [0]"; print "[tables]\nt = { columns = [\"x\"], rows = " s "] }" } { print } /^e0/ { for (i = 1; i < 120; i++) printf "e%d = \"t.x(pes + %d)\"\n", i, i }' good >mine.toml
 check "rows of tables that are looked up"
 mkdir common
 for i in $(seq 17); do : >common/f$i.toml; done

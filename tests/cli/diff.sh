@@ -61,21 +61,27 @@ sed 's/from = 2, to = 16/from = 1, to = 16/' s.toml >wider.toml
 differs 1 a.db wider.db --show front --format csv
 has '^lad,gained,.*tiles=1$'
 
-# A constant: a default of another data directory; a catalog: an entry that says other things.
+# A constant: a default of another file of the model; a catalog: an entry that says other things.
+for f in one constant narrow; do
+    mkdir "of_$f"
+    { printf '[defaults]\ncontext = 1024\nweight_bits = 16\n' && cat "$SOURCE/examples/array.toml"; } >"of_$f/array.toml"
+done
+sed -i 's/^context *= *1024/context = 1025/' of_constant/array.toml
+sed -i 's/^weight_bits *= *16/weight_bits = 8/' of_narrow/array.toml
+export DSE_PLUGINS="$PWD/of_one/array.toml"
+printf '[sweep]\nname = "f"\nmodels = ["array"]\nfidelity = "closed-form"\n[params]\nbatch = [1, 2]\n[objectives]\ntokens_per_s = "max"\n' >f.toml
+"$DSE" sweep f.toml -q -o f.db >/dev/null
+DSE_PLUGINS=$PWD/of_constant/array.toml "$DSE" sweep f.toml -q -o constant.db >/dev/null
+[ "$(causes f.db constant.db)" = 'constant,context 1024 -> 1025' ] || fail "causes: $(cat out)"
 data() { # NAME: a data directory whose models and catalog can be changed
     mkdir "$1" "$1/models" "$1/catalog"
+    ln -s "$SOURCE/models/shared.toml" "$1/models/"
     for f in "$SOURCE"/catalog/*; do ln -s "$f" "$1/catalog/"; done
     for f in "$SOURCE"/models/*/; do
         mkdir "$1/models/$(basename "$f")"
         cp "$f"/*.toml "$f"/*.csv "$1/models/$(basename "$f")/" 2>/dev/null || true
     done
 }
-data constant
-sed -i 's/^context *= *[0-9]*/context = 1025/' constant/models/flashdecoding/defaults.toml
-printf '[sweep]\nname = "f"\nmodels = ["flashdecoding"]\nfidelity = "closed-form"\n[params]\nbatch = [1, 2]\n[objectives]\ntokens_per_s = "max"\n' >f.toml
-"$DSE" sweep f.toml -q -o f.db >/dev/null
-DSE_DATA_DIR=$PWD/constant "$DSE" sweep f.toml -q -o constant.db >/dev/null
-[ "$(causes f.db constant.db)" = 'constant,context 1024 -> 1025' ] || fail "causes: $(cat out)"
 data catalog
 rm catalog/catalog/llms.toml catalog/catalog/memories.toml
 awk '/^\[llama3-8b\]/ { on = 1 } on && /^layers/ { sub(/32/, "30"); on = 0 } { print }' "$SOURCE/catalog/llms.toml" >catalog/catalog/llms.toml
@@ -111,7 +117,7 @@ grep -q 'have no column "nothing"' err || fail "$(cat err)"
 differs 2 sweep.db code.db --rel -1
 
 # Another binary: what it makes of the same sweep.
-printf '#!/bin/sh\nDSE_DATA_DIR=%s exec "%s" "$@"\n' "$PWD/constant" "$DSE" >other
+printf '#!/bin/sh\nDSE_PLUGINS=%s exec "%s" "$@"\n' "$PWD/of_constant/array.toml" "$DSE" >other
 chmod +x other
 [ "$(causes f.toml --with ./other)" = 'constant,context 1024 -> 1025' ] || fail "causes: $(cat out)"
 [ "$(causes f.db --with ./other)" = 'constant,context 1024 -> 1025' ] || fail "causes: $(cat out)"
@@ -121,12 +127,10 @@ differs 2 a.db missing.db
 differs 2 a.db:7 a.db
 
 # Requests, event level, JSON that is one.
-data narrow
-sed -i 's/^weight_bits *= *[0-9]*/weight_bits = 8/' narrow/models/flashdecoding/defaults.toml
 cp f.toml chat.toml
 printf '[requests]\nmix = "chat"\npoints = 4\n' >>chat.toml
 "$DSE" sweep chat.toml -q -o chat.db >/dev/null
-DSE_DATA_DIR=$PWD/narrow "$DSE" sweep chat.toml -q -o chat2.db >/dev/null
+DSE_PLUGINS=$PWD/of_narrow/array.toml "$DSE" sweep chat.toml -q -o chat2.db >/dev/null
 [ "$(causes chat.db chat2.db)" = 'constant,weight_bits 16 -> 8' ] || fail "causes: $(cat out)"
 differs 1 a.db code.db --format json
 if command -v python3 >/dev/null; then

@@ -1,5 +1,5 @@
 /* FlashDecoding++ at event level: blocks on the SMs of a GPU, waves of them, and what two buffers hide. */
-#include "flashdecoding/flashdecoding_events.h"
+#include "flashdecoding/flashdecoding_grid.h"
 #include "flashdecoding_test.h"
 #include "sim/sim.h"
 

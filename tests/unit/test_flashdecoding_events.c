@@ -1,28 +1,30 @@
 /* FlashDecoding++ at event level: what it has in common with the closed form, and what the closed form leaves out. */
-#include "flashdecoding/flashdecoding_events.h"
 #include "flashdecoding_test.h"
 #include "sim/sim.h"
 
 static const unsigned all_ideal = DSE_IDEAL_FIFOS | DSE_IDEAL_REFRESH | DSE_IDEAL_DRAM | DSE_IDEAL_DRAWS | DSE_IDEAL_SYNC;
 
 struct events {
-    struct fd_metrics m;
+    struct metrics m;
     struct dse_breakdown parts;
     uint64_t handled;
-    double launches, vectors_again, layers_again;
+    double launched, vectors_again, layers_again;
 };
 
-static struct events simulate_ideal(const struct fd_params *p, unsigned ideal)
+static struct events simulate_ideal(const struct point *p, unsigned ideal)
 {
     struct events e = {.parts.n = 0};
     const char *why = refusal(p);
     if (why) fail_msg("infeasible: %s", why);
     struct dse_sim *sim = sim_new(&(struct sim_options){.ideal = ideal});
-    if (!dse_model_flashdecoding.simulate(p, sim, &e.m, &e.parts)) fail_msg("%s", dse_sim_error(sim));
+    void *all = xcalloc(1, p->model->desc->metrics_size);
+    if (!p->model->desc->simulate(p->params, sim, all, &e.parts)) fail_msg("%s", dse_sim_error(sim));
+    e.m = metrics_of(p->model, all);
+    free(all);
     e.handled = sim_events(sim);
     for (size_t i = 0; i < sim_notes(sim); i++) {
         struct sim_note note = sim_note(sim, i);
-        if (strcmp(note.name, "launches") == 0) e.launches = note.value;
+        if (strcmp(note.name, "launches") == 0) e.launched = note.value;
         if (strcmp(note.name, "vectors_again") == 0) e.vectors_again = note.value;
         if (strcmp(note.name, "layers_again") == 0) e.layers_again = note.value;
     }
@@ -30,14 +32,14 @@ static struct events simulate_ideal(const struct fd_params *p, unsigned ideal)
     return e;
 }
 
-static struct events simulate(const struct fd_params *p)
+static struct events simulate(const struct point *p)
 {
     return simulate_ideal(p, 0);
 }
 
 static struct events at(const char *settings)
 {
-    struct fd_params p = point(settings);
+    struct point p = point(settings);
     return simulate(&p);
 }
 
@@ -58,20 +60,19 @@ static void assert_parts_near(const struct dse_breakdown *a, const struct dse_br
 
 /* Kernels are rounded to picoseconds; the clock of runs that take days is coarser, and the limit of a board makes all of it longer.
  */
-static void assert_ideal_is_closed(const struct fd_params *p)
+static void assert_ideal_is_closed(const struct point *p)
 {
-    struct fd_metrics closed;
-    struct dse_breakdown parts = {0};
-    struct fd_params unlimited = *p;
-    unlimited.power = DSE_POWER_CONSTANT;
-    const double unlimited_us = estimate(&unlimited).common.latency_us;
-    dse_model_flashdecoding.estimate(p, &closed, &parts);
+    struct dse_breakdown parts;
+    const struct metrics closed = broken_down(p, &parts);
+    struct point unlimited = *p;
+    choose(&unlimited, "power", "constant");
+    const double unlimited_us = estimated(&unlimited).latency_us;
     struct events e = simulate_ideal(p, all_ideal);
-    double slack = 1e-6 * e.launches * closed.common.latency_us / unlimited_us + 1e-12 * closed.common.latency_us;
+    double slack = 1e-6 * e.launched * closed.latency_us / unlimited_us + 1e-12 * closed.latency_us;
     assert_parts_near(&e.parts, &parts, 1e-6, slack);
-    assert_near(e.m.common.latency_us, closed.common.latency_us, 1e-6);
-    assert_near(e.m.common.dram_mib, closed.common.dram_mib, 1e-9);
-    assert_near(e.m.common.energy_mj, closed.common.energy_mj, 1e-6);
+    assert_near(e.m.latency_us, closed.latency_us, 1e-6);
+    assert_near(e.m.dram_mib, closed.dram_mib, 1e-9);
+    assert_near(e.m.energy_mj, closed.energy_mj, 1e-6);
     assert_near(e.m.flat_gemm_us, closed.flat_gemm_us, 1e-6);
     assert_near(e.m.library_gemm_us, closed.library_gemm_us, 1e-6);
     assert_near(e.m.gemv_us, closed.gemv_us, 1e-6);
@@ -101,7 +102,7 @@ static void ideal__run_is_the_closed_form(void **state)
                                            "context=2048 batch=16 kv_bits=4 kv_scale_bits=1",
                                            "llm=deepseek-v2-lite batch=126 kv_bits=4 kv_scale_bits=13.9 compute_efficiency=0.1"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        struct fd_params p = point(settings[i]);
+        struct point p = point(settings[i]);
         assert_ideal_is_closed(&p);
     }
 }
@@ -109,12 +110,11 @@ static void ideal__run_is_the_closed_form(void **state)
 static void ideal__run_is_the_closed_form_at_random_points(void **state)
 {
     (void)state;
-    const struct fd_params base = point("");
-    const struct model *m = registry_find("flashdecoding");
+    const struct point base = point("");
     int feasible = 0;
     for (int i = 0; i < 3000; i++) {
-        struct fd_params p;
-        if (!random_point(m, &base, i % 2 ? 0.1 : 0.4, &p)) continue;
+        struct point p;
+        if (!random_near(&base, i % 2 ? 0.1 : 0.4, &p)) continue;
         assert_ideal_is_closed(&p);
         feasible++;
     }
@@ -133,31 +133,29 @@ static double part(const struct dse_breakdown *b, const char *name, bool bytes)
 static void events__do_the_work_of_the_closed_form(void **state)
 {
     (void)state;
-    const struct fd_params base = point("lookup=closed-form launch_us=0");
-    const struct model *m = registry_find("flashdecoding");
+    const struct point base = point("lookup=closed-form launch_us=0");
     int feasible = 0;
     for (int i = 0; i < 1500; i++) {
-        struct fd_params p;
-        struct dse_breakdown parts = {0};
-        struct fd_metrics closed;
-        if (!random_point(m, &base, 0.1, &p)) continue;
-        p.lookup = FD_CLOSED_FORM;
-        p.launch_us = 0;
-        p.power = DSE_POWER_CONSTANT; /* a limit slows both down, each for what it draws */
-        dse_model_flashdecoding.estimate(&p, &closed, &parts);
-        struct events e = simulate_ideal(&p, p.workload.llm->moe.experts > 0 ? DSE_IDEAL_DRAWS : 0); /* draws touch others */
+        struct point p;
+        struct dse_breakdown parts;
+        if (!random_near(&base, 0.1, &p)) continue;
+        choose(&p, "lookup", "closed-form");
+        set(&p, "launch_us", 0);
+        choose(&p, "power", "constant"); /* a limit slows both down, each for what it draws */
+        broken_down(&p, &parts);
+        struct events e = simulate_ideal(&p, llm_of(&p)->moe.experts > 0 ? DSE_IDEAL_DRAWS : 0); /* draws touch others */
         for (int k = 0; k < parts.n; k++) {
             const struct dse_part *x = &parts.part[k], *y = &e.parts.part[k];
             assert_near(y->ops + 1, x->ops + 1, 1e-9);
             bool again = strcmp(x->name, "attention") == 0 || strcmp(x->name, "kv_cache") == 0;
-            double most = again ? e.vectors_again * (double)p.workload.tensor_parallel * 2 *
-                                      (double)(p.workload.context * p.workload.llm->head_dim) * 32 / 8
+            double most = again ? e.vectors_again * get(&p, "tensor_parallel") * 2 * get(&p, "context") *
+                                      (double)llm_of(&p)->head_dim * 32 / 8
                                 : 0;
             assert_true(y->dram_bytes >= x->dram_bytes * (1 - 1e-9) && y->dram_bytes <= x->dram_bytes * (1 + 1e-9) + most + 1);
             /* E13: waves are not always whole; an update takes a share of them. */
             const double least = strcmp(x->name, "kv_cache") == 0 ? 0.8 : strcmp(x->name, "synchronization") == 0 ? 0.6 : 1 - 1e-6;
             /* A host that runs ahead waits for the GPU the shorter, the longer the GPU takes. */
-            const bool ahead = strcmp(x->name, "host") == 0 && p.launches == FD_QUEUED;
+            const bool ahead = strcmp(x->name, "host") == 0 && is_chosen(&p, "launches", "queued");
             if (!ahead && strcmp(x->name, "elementwise") != 0 && strcmp(x->name, "recomputation") != 0 &&
                 strcmp(x->name, "attention") != 0)
                 if (y->time_us < x->time_us * least - 1e-3)
@@ -176,9 +174,9 @@ static void included__losses_are_not_counted_twice(void **state)
                                            "engine=vllm phase=prefill gpu=rtx-3090 context=512",
                                            "kernel_losses=included launch_us=30"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        struct fd_params p = point(settings[i]);
-        struct fd_metrics closed = estimate(&p);
-        assert_near(simulate(&p).m.common.latency_us, closed.common.latency_us, 1e-6);
+        struct point p = point(settings[i]);
+        struct metrics closed = estimated(&p);
+        assert_near(simulate(&p).m.latency_us, closed.latency_us, 1e-6);
     }
 }
 
@@ -188,8 +186,8 @@ static void included__losses_are_not_counted_twice(void **state)
 static void flat_gemm__of_one_wave_adds_the_first_latency(void **state)
 {
     (void)state;
-    struct fd_params p = point("batch=8 tile_n=64 memory_latency_ns=700");
-    struct fd_metrics closed = estimate(&p);
+    struct point p = point("batch=8 tile_n=64 memory_latency_ns=700");
+    struct metrics closed = estimated(&p);
     assert_int_equal(closed.flat_blocks, 192);
     assert_int_equal(closed.flat_waves, 1);
     assert_near(simulate(&p).m.flat_gemm_us, closed.flat_gemm_us + 0.7, 1e-9);
@@ -199,13 +197,16 @@ static void flat_gemm__of_one_wave_adds_the_first_latency(void **state)
 static void flat_gemm__has_a_tail(void **state)
 {
     (void)state;
-    struct fd_params p = point("batch=8 gemm=given tile_n=32 memory_latency_ns=0 exposed_share=0");
-    p.gemm_n = 216 * 32;
+    struct point p = point("batch=8 gemm=given tile_n=32 memory_latency_ns=0 exposed_share=0");
+    set(&p, "gemm_n", 216 * 32);
     double full = simulate(&p).m.flat_gemm_us;
-    assert_near(full, estimate(&p).flat_gemm_us, 1e-9);
-    p.gemm_n = 217 * 32;
-    struct fd_metrics closed = estimate(&p);
-    double tail = simulate(&p).m.flat_gemm_us - full, block_us = 4096. * 32 * 2 / machine(&p).block_stream * 1e6;
+    assert_near(full, estimated(&p).flat_gemm_us, 1e-9);
+    set(&p, "gemm_n", 217 * 32);
+    struct metrics closed = estimated(&p);
+    double tail = simulate(&p).m.flat_gemm_us - full, block_us = 4096. * 32 * 2 /
+                                                                 (get(&p, "block_share") * board_of(&p)->bandwidth_gbs * DSE_GIGA /
+                                                                  (double)board_of(&p)->sms * get(&p, "linear_efficiency")) *
+                                                                 1e6;
     assert_true(tail > block_us && tail < block_us * 1.1); /* and the last tile's products */
     assert_true(closed.flat_gemm_us < full * 1.02);        /* the closed form hides it under the bandwidth of all */
 }
@@ -218,7 +219,7 @@ static void lookup__profiled_is_never_slower(void **state)
         for (int gpu = 0; gpu < 4; gpu++) {
             static const char *const gpus[] = {"a100-80gb", "rtx-3090", "mi210", "h100"};
             char *a = xasprintf("batch=%d context=128 gpu=%s", batch, gpus[gpu]), *b = xasprintf("%s lookup=closed-form", a);
-            struct fd_params pa = point(a), pb = point(b);
+            struct point pa = point(a), pb = point(b);
             if (!refusal(&pa)) assert_true(simulate(&pa).m.linear_us <= simulate(&pb).m.linear_us * (1 + 1e-9));
             free(a);
             free(b);
@@ -230,20 +231,19 @@ static void lookup__profiled_is_never_slower(void **state)
 static void softmax__synchronized_is_never_faster_without_overflow(void **state)
 {
     (void)state;
-    const struct fd_params base = point("");
-    const struct model *m = registry_find("flashdecoding");
+    const struct point base = point("");
     int feasible = 0;
     for (int i = 0; i < 600; i++) {
-        struct fd_params p;
-        if (!random_point(m, &base, 0.1, &p)) continue;
-        p.recompute_percent = 0;
-        p.power = DSE_POWER_CONSTANT; /* under a limit, kernels that wait draw less, and are held back less */
-        p.softmax = FD_ASYNCHRONOUS;
+        struct point p;
+        if (!random_near(&base, 0.1, &p)) continue;
+        set(&p, "recompute_percent", 0);
+        choose(&p, "power", "constant"); /* under a limit, kernels that wait draw less, and are held back less */
+        choose(&p, "softmax", "asynchronous");
         if (refusal(&p)) continue;
         struct events a = simulate(&p);
-        p.softmax = FD_SYNCHRONIZED;
+        choose(&p, "softmax", "synchronized");
         struct events s = simulate(&p);
-        assert_true(s.m.common.attention_us >= a.m.common.attention_us * (1 - 1e-6) - 1e-3);
+        assert_true(s.m.attention_us >= a.m.attention_us * (1 - 1e-6) - 1e-3);
         assert_true(a.m.sync_us == 0 && a.vectors_again == 0);
         feasible++;
     }
@@ -258,8 +258,8 @@ static void recomputation__grows_with_its_frequency(void **state)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         double vectors = 0, us = 0;
         for (double percent = 0.05; percent <= 100; percent *= 4) {
-            struct fd_params p = point(settings[i]);
-            p.recompute_percent = percent;
+            struct point p = point(settings[i]);
+            set(&p, "recompute_percent", percent);
             struct events e = simulate(&p);
             double time = part(&e.parts, "recomputation", false);
             assert_true(e.vectors_again >= vectors && time >= us * (1 - 1e-9));
@@ -275,12 +275,12 @@ static void recomputation__is_drawn_vector_by_vector(void **state)
 {
     (void)state;
     for (int seed_now = 1; seed_now <= 20; seed_now++) {
-        struct fd_params p = point("batch=16");
-        p.events.seed = seed_now;
+        struct point p = point("batch=16");
+        set(&p, "seed", seed_now);
         double all = 16. * 32 * 32, expected = 0.0045 * all;
         assert_true(fabs(simulate(&p).vectors_again - expected) < 5 * sqrt(expected));
     }
-    struct fd_params all = point("recompute_percent=100"), none = point("recompute_percent=0");
+    struct point all = point("recompute_percent=100"), none = point("recompute_percent=0");
     assert_near(simulate(&all).vectors_again, 32. * 32, 0);
     assert_true(simulate(&none).vectors_again == 0);
 }
@@ -289,7 +289,7 @@ static void recomputation__is_drawn_vector_by_vector(void **state)
 static void recomputation__of_one_layer_stands_for_all(void **state)
 {
     (void)state;
-    struct fd_params p = point("batch=16 layers_simulated=1");
+    struct point p = point("batch=16 layers_simulated=1");
     struct events e = simulate(&p);
     assert_near(fmod(e.vectors_again, 32), 0, 0);
     assert_true(e.layers_again == 0 || e.layers_again == 32);
@@ -303,8 +303,8 @@ static void recomputation__split_is_not_slower(void **state)
         char *a = xasprintf("batch=%d recompute_blocks=split", batch), *b = xasprintf("batch=%d recompute_blocks=one", batch);
         struct events split = at(a), one = at(b);
         assert_true(split.vectors_again == one.vectors_again);
-        assert_true(split.m.common.attention_us <= one.m.common.attention_us);
-        assert_near(split.m.common.dram_mib, one.m.common.dram_mib, 1e-12);
+        assert_true(split.m.attention_us <= one.m.attention_us);
+        assert_near(split.m.dram_mib, one.m.dram_mib, 1e-12);
         free(a);
         free(b);
     }
@@ -315,10 +315,10 @@ static void recomputation__hits_the_cache_where_it_fits(void **state)
 {
     (void)state;
     struct events fits = at("recompute_percent=5"), not = at("recompute_percent=5 l2_mib=15");
-    struct fd_params p = point("");
-    double closed = estimate(&p).common.dram_mib, row = 2. * 1024 * 128 * 2;
-    assert_near(fits.m.common.dram_mib, closed, 1e-9);
-    assert_near((not .m.common.dram_mib - closed) * DSE_MIB, not .vectors_again * row, 1e-6);
+    struct point p = point("");
+    double closed = estimated(&p).dram_mib, row = 2. * 1024 * 128 * 2;
+    assert_near(fits.m.dram_mib, closed, 1e-9);
+    assert_near((not .m.dram_mib - closed) * DSE_MIB, not .vectors_again * row, 1e-6);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------ */
@@ -330,22 +330,22 @@ static void launches__are_counted_kernel_by_kernel(void **state)
     (void)state;
     /* 32 layers of QKV, attention and its sum, output, gate, up, down; and the head */
     struct events none = at("launch_us=0 kernel_gap_us=0"), gaps = at("launch_us=0 kernel_gap_us=5"), slow = at("launch_us=1000");
-    assert_near(none.launches, 32 * 7 + 1, 0);
+    assert_near(none.launched, 32 * 7 + 1, 0);
     assert_true(none.m.launch_wait_us == 0);
-    assert_near(gaps.m.common.latency_us - none.m.common.latency_us, 5 * (none.launches - 1), 1e-9);
-    assert_near(gaps.m.launch_wait_us, 5 * (none.launches - 1), 1e-9);
-    assert_near(slow.m.common.latency_us, 1000 * none.launches + part(&none.parts, "lm_head", false), 1e-9);
-    assert_near(at("phase=prefill").launches, 32 * 6 + 1, 0);
-    assert_near(at("engine=hugging-face").launches, 32 * (7 + 24) + 1, 0);
+    assert_near(gaps.m.latency_us - none.m.latency_us, 5 * (none.launched - 1), 1e-9);
+    assert_near(gaps.m.launch_wait_us, 5 * (none.launched - 1), 1e-9);
+    assert_near(slow.m.latency_us, 1000 * none.launched + part(&none.parts, "lm_head", false), 1e-9);
+    assert_near(at("phase=prefill").launched, 32 * 6 + 1, 0);
+    assert_near(at("engine=hugging-face").launched, 32 * (7 + 24) + 1, 0);
 }
 
 /* The host runs ahead: what a short kernel waits for in the closed form was launched while a long one ran. */
 static void launches__run_ahead(void **state)
 {
     (void)state;
-    struct fd_params p = point("engine=hugging-face kernel_gap_us=0");
-    assert_true(estimate(&p).launch_wait_us > 6000);
-    assert_near(simulate(&p).m.launch_wait_us, p.launch_us, 1e-9); /* the first one */
+    struct point p = point("engine=hugging-face kernel_gap_us=0");
+    assert_true(estimated(&p).launch_wait_us > 6000);
+    assert_near(simulate(&p).m.launch_wait_us, get(&p, "launch_us"), 1e-9); /* the first one */
 }
 
 /* E35: what counts and bounds take is kernels of the queue: launched, waited for, and no shorter than their bytes allow. */
@@ -359,22 +359,22 @@ static void technique__has_kernels_of_its_own(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char settings[128];
         snprintf(settings, sizeof settings, "context=2048 batch=8 launch_us=0 kernel_gap_us=0 eviction=%s", cases[i].policy);
-        struct fd_params p = point(settings);
-        const struct fd_metrics closed = estimate(&p);
+        struct point p = point(settings);
+        const struct metrics closed = estimated(&p);
         const struct events e = simulate(&p);
-        assert_near(e.launches, 32 * (7 + cases[i].kernels) + 1, 0);
+        assert_near(e.launched, 32 * (7 + cases[i].kernels) + 1, 0);
         assert_near(e.m.technique_mib, closed.technique_mib, 1e-12);
         assert_near(e.m.technique_us, part(&e.parts, "technique", false), 1e-9);
         if (cases[i].kernels == 0) {
             assert_true(e.m.technique_us == 0);
             continue;
         }
-        const double bytes_us = closed.technique_mib * 8 * DSE_MIB / (p.bandwidth_gbs * DSE_GIGA) * 1e6;
+        const double bytes_us = closed.technique_mib * 8 * DSE_MIB / (get(&p, "bandwidth_gbs") * DSE_GIGA) * 1e6;
         assert_true(e.m.technique_us > closed.technique_us && e.m.technique_us > bytes_us);
         /* Each kernel waits once for the memory, and computes its last tile alone. */
-        const double waits_us = 32 * cases[i].kernels * p.memory_latency_ns / 1e3;
+        const double waits_us = 32 * cases[i].kernels * get(&p, "memory_latency_ns") / 1e3;
         assert_true(e.m.technique_us > closed.technique_us + 0.9 * waits_us);
-        p.kernel_gap_us = 5;
+        set(&p, "kernel_gap_us", 5);
         assert_near(simulate(&p).m.technique_us, e.m.technique_us + 5 * 32 * cases[i].kernels, 1e-9);
     }
 }
@@ -395,8 +395,8 @@ static void elementwise__kernels_read_and_write_their_activations(void **state)
     assert_near(late - none, kernels, 1e-6); /* a microsecond each */
     double few = elementwise_us("engine=hugging-face phase=prefill context=512 kernel_gap_us=0");
     double many = elementwise_us("engine=hugging-face phase=prefill context=1024 kernel_gap_us=0");
-    struct fd_params p = point("engine=hugging-face phase=prefill context=1024");
-    double moved_us = 2 * 512 * 4096 * 2 / ((double)p.sms * p.l2_bytes * p.clock_ghz * 1e3);
+    struct point p = point("engine=hugging-face phase=prefill context=1024");
+    double moved_us = 2 * 512 * 4096 * 2 / (get(&p, "sms") * get(&p, "l2_bytes") * get(&p, "clock_ghz") * 1e3);
     assert_near(many - few, kernels * moved_us, 1e-6);
     assert_near(elementwise_us("l2_latency_ns=1000 recompute_percent=0"), 0, 1e-12);
 }
@@ -410,9 +410,9 @@ static void launches__bind_a_step_only_where_the_gpu_is_faster(void **state)
         char settings[64];
         snprintf(settings, sizeof settings, "engine=hugging-face launch_us=%.17g", launch_us);
         struct events e = at(settings);
-        double host_us = launch_us * e.launches, latency_us = e.m.common.latency_us;
-        assert_true(latency_us >= gpu.m.common.latency_us && latency_us >= host_us);
-        assert_true(latency_us <= fmax(gpu.m.common.latency_us, host_us) * 1.05); /* what one of them waits for once */
+        double host_us = launch_us * e.launched, latency_us = e.m.latency_us;
+        assert_true(latency_us >= gpu.m.latency_us && latency_us >= host_us);
+        assert_true(latency_us <= fmax(gpu.m.latency_us, host_us) * 1.05); /* what one of them waits for once */
     }
 }
 
@@ -424,7 +424,7 @@ static void runs__repeat_themselves_and_follow_the_seed(void **state)
     struct events a = at("batch=16"), b = at("batch=16"), other = at("batch=16 seed=2");
     assert_memory_equal(&a.m, &b.m, sizeof a.m);
     assert_int_equal(a.handled, b.handled);
-    assert_true(a.m.common.attention_us != other.m.common.attention_us);
+    assert_true(a.m.attention_us != other.m.attention_us);
     struct events c = at("batch=16 recompute_percent=0"), d = at("batch=16 recompute_percent=0 seed=2");
     assert_memory_equal(&c.m, &d.m, sizeof c.m);
 }
@@ -445,8 +445,8 @@ static void vendor__kernels_stay_the_makers(void **state)
     static const char *const cases[] = {"", "weight_bits=4", "tensor_parallel=8", "batch=64", "phase=prefill"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *settings = xasprintf("engine=gpt-fast kernel_losses=apart %s", cases[i]);
-        const struct fd_params p = point(settings);
-        const double closed = estimate(&p).linear_us, events = simulate(&p).m.linear_us;
+        const struct point p = point(settings);
+        const double closed = estimated(&p).linear_us, events = simulate(&p).m.linear_us;
         if (!(events > 0.999 * closed && events < 1.15 * closed))
             fail_msg("%s: %.6g us, closed form %.6g", cases[i], events, closed);
         free(settings);
@@ -469,16 +469,17 @@ static void events__draw_experts(void **state)
         "llm=mixtral-8x7b gpu=h200 batch=3 context=1000 dataflow=vendor routing=profile",
         "llm=deepseek-v3 gpu=h200 batch=64 context=1000 data_parallel=16 expert_parallel=16 weight_bits=8"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        struct fd_params p = point(settings[i]);
+        struct point p = point(settings[i]);
         const struct events mean = simulate_ideal(&p, DSE_IDEAL_DRAWS);
         double bytes = 0, last_us = 0;
         int others = 0;
-        for (p.events.seed = 1; p.events.seed <= SEEDS; p.events.seed++) {
+        for (int seed_now = 1; seed_now <= SEEDS; seed_now++) {
+            set(&p, "seed", seed_now);
             const struct events e = simulate(&p), again = simulate(&p);
-            assert_true(e.m.common.latency_us == again.m.common.latency_us && expert_bytes(&e) == expert_bytes(&again));
+            assert_true(e.m.latency_us == again.m.latency_us && expert_bytes(&e) == expert_bytes(&again));
             bytes += expert_bytes(&e) / SEEDS;
-            others += e.m.common.latency_us != last_us;
-            last_us = e.m.common.latency_us;
+            others += e.m.latency_us != last_us;
+            last_us = e.m.latency_us;
         }
         assert_true(others == SEEDS);
         if (fabs(bytes / expert_bytes(&mean) - 1) > 0.02)

@@ -5,16 +5,16 @@
 
 static const char mixtral[] = "experts=8 experts_active=2 moe_intermediate=14336 engine=vllm-0.14 ";
 
-static struct fd_equations layer(const char *settings)
+static struct equations layer(const char *settings)
 {
-    struct fd_params p = point(settings);
-    return equate(&p);
+    struct point p = point(settings);
+    return equated(&p);
 }
 
-static struct fd_equations experts(const char *settings)
+static struct equations experts(const char *settings)
 {
     char *text = xasprintf("%s%s", mixtral, settings);
-    const struct fd_equations e = layer(text);
+    const struct equations e = layer(text);
     free(text);
     return e;
 }
@@ -24,8 +24,8 @@ static void experts__independent_choices_touch_what_probability_says(void **stat
     (void)state;
     for (int tokens = 1; tokens <= 64; tokens *= 4) {
         char *text = xasprintf("routing=uniform batch=%d", tokens); /* 8 of 256 by default */
-        const struct fd_params p = point(text);
-        const struct fd_equations e = equate(&p);
+        const struct point p = point(text);
+        const struct equations e = equated(&p);
         assert_near(e.moe_touched, ceil(256 * (1 - pow(1 - 8 / 256., tokens)) - 1e-9), 1e-12);
         assert_near(e.moe_rows, 8. * tokens * e.moe_touched / (256 * (1 - pow(1 - 8 / 256., tokens))), 1e-9);
         free(text);
@@ -35,7 +35,7 @@ static void experts__independent_choices_touch_what_probability_says(void **stat
 static void experts__balanced_rows_are_all_of_them(void **state)
 {
     (void)state;
-    const struct fd_equations few = experts("routing=balanced batch=1"), many = experts("routing=balanced batch=64");
+    const struct equations few = experts("routing=balanced batch=1"), many = experts("routing=balanced batch=64");
     assert_near(few.moe_touched, 2, 0);
     assert_near(many.moe_touched, 8, 0);
     assert_near(many.moe_rows, 128, 1e-12);
@@ -49,7 +49,7 @@ static void experts__a_power_law_loses_no_row(void **state)
     (void)state;
     for (int tokens = 1; tokens <= 4096; tokens *= 8) {
         char *one = xasprintf("routing=power-law batch=%d", tokens), *four = xasprintf("%s expert_devices=4", one);
-        const struct fd_equations all = experts(one), fullest = experts(four);
+        const struct equations all = experts(one), fullest = experts(four);
         assert_near(all.moe_rows, 2. * tokens, 1e-12);
         assert_true(fullest.moe_rows >= 2. * tokens / 4 && fullest.moe_rows <= all.moe_rows);
         assert_true(fullest.moe_touched <= 2);
@@ -62,10 +62,9 @@ static void experts__a_power_law_loses_no_row(void **state)
 static void experts__few_tokens_wait_for_weights(void **state)
 {
     (void)state;
-    const struct fd_params p = point("");
-    const struct fd_equations e = experts("routing=balanced batch=8"),
-                              eighth = experts("routing=balanced batch=8 tensor_parallel=8");
-    const double load_us = e.moe_weights_mib * (1 << 20) / (p.bandwidth_gbs * p.kernels.kernel_stream_share * 1e3);
+    const struct point p = point("");
+    const struct equations e = experts("routing=balanced batch=8"), eighth = experts("routing=balanced batch=8 tensor_parallel=8");
+    const double load_us = e.moe_weights_mib * (1 << 20) / (get(&p, "bandwidth_gbs") * get(&p, "kernel_stream_share") * 1e3);
     assert_true(e.moe_gemm_us >= load_us && e.moe_gemm_us < 1.35 * load_us);
     assert_near(eighth.moe_weights_mib, e.moe_weights_mib / 8, 1e-12);
 }
@@ -73,10 +72,10 @@ static void experts__few_tokens_wait_for_weights(void **state)
 static void experts__searched_tiles_are_faster_and_imbalance_is_not(void **state)
 {
     (void)state;
-    const struct fd_equations searched = experts("routing=balanced batch=1024 gpu=h100"),
-                              fixed = experts("routing=balanced batch=1024 gpu=h100 expert_tiles=default"),
-                              uneven = experts("routing=power-law batch=1024 gpu=h100 expert_devices=8"),
-                              even = experts("routing=balanced batch=1024 gpu=h100 expert_devices=8");
+    const struct equations searched = experts("routing=balanced batch=1024 gpu=h100"),
+                           fixed = experts("routing=balanced batch=1024 gpu=h100 expert_tiles=default"),
+                           uneven = experts("routing=power-law batch=1024 gpu=h100 expert_devices=8"),
+                           even = experts("routing=balanced batch=1024 gpu=h100 expert_devices=8");
     assert_true(fixed.moe_gemm_us > 1.5 * searched.moe_gemm_us);
     assert_true(uneven.moe_us > even.moe_us);
 }
@@ -124,10 +123,10 @@ static void experts__default_tiles_follow_the_experts_of_a_device(void **state)
 static void streams__go_over_their_data_once(void **state)
 {
     (void)state;
-    const struct fd_params p = point("gpu=h100");
-    const double fixed_us = p.kernels.stream_fixed_cycles / p.clock_ghz / 1e3, half = p.l2_mib / 2 * (1 << 20);
-    const double near = p.kernels.kernel_cache_bytes * p.clock_ghz * 1e3 * (double)p.sms,
-                 far = p.bandwidth_gbs * p.kernels.kernel_stream_share * 1e3;
+    const struct point p = point("gpu=h100");
+    const double fixed_us = get(&p, "stream_fixed_cycles") / get(&p, "clock_ghz") / 1e3, half = get(&p, "l2_mib") / 2 * (1 << 20);
+    const double near = get(&p, "kernel_cache_bytes") * get(&p, "clock_ghz") * 1e3 * get(&p, "sms"),
+                 far = get(&p, "bandwidth_gbs") * get(&p, "kernel_stream_share") * 1e3;
     assert_near(layer("gpu=h100 stream_bytes=1e6").stream_us, fixed_us + 1e6 / near, 1e-9);
     assert_near(layer("gpu=h100 stream_bytes=1e9").stream_us, fixed_us + half / near + (1e9 - half) / far, 1e-9);
 }
@@ -152,9 +151,9 @@ static void collectives__go_around_once(void **state)
 static void layers__of_equations_move_no_metric(void **state)
 {
     (void)state;
-    const struct fd_params p = point(""), other = point("experts=16 experts_active=4 kv_rank=256 latent_heads=16 expert_devices=8");
-    const struct fd_metrics a = estimate(&p), b = estimate(&other);
-    assert_true(a.common.latency_us == b.common.latency_us && a.common.energy_mj == b.common.energy_mj);
+    const struct point p = point(""), other = point("experts=16 experts_active=4 kv_rank=256 latent_heads=16 expert_devices=8");
+    const struct metrics a = estimated(&p), b = estimated(&other);
+    assert_true(a.latency_us == b.latency_us && a.energy_mj == b.energy_mj);
     assert_true(a.dram_footprint_gib == b.dram_footprint_gib && a.vendor_gemm_us == b.vendor_gemm_us);
 }
 
@@ -163,21 +162,21 @@ static void layers__of_equations_move_no_metric(void **state)
 static void latent__decode_reads_each_position_once(void **state)
 {
     (void)state;
-    struct fd_params p = point("batch=16 context=4096");
-    assert_near(equate(&p).mla_cache_mib, 16. * 4096 * 576 * 2 / (1 << 20), 1e-12);
-    assert_near(equate(&p).mla_gflop, 2. * 16 * 32 * 4096 * (576 + 512) / 1e9, 1e-12);
+    struct point p = point("batch=16 context=4096");
+    assert_near(equated(&p).mla_cache_mib, 16. * 4096 * 576 * 2 / (1 << 20), 1e-12);
+    assert_near(equated(&p).mla_gflop, 2. * 16 * 32 * 4096 * (576 + 512) / 1e9, 1e-12);
     p = point("batch=16 context=4096 latent_heads=16");
-    assert_near(equate(&p).mla_cache_mib, 2. * 16 * 4096 * (576 + 512) * 2 / (1 << 20), 1e-12);
+    assert_near(equated(&p).mla_cache_mib, 2. * 16 * 4096 * (576 + 512) * 2 / (1 << 20), 1e-12);
     p = point("batch=16 context=4096 kv_bits=8");
-    assert_near(equate(&p).mla_cache_mib, 16. * 4096 * 576 / (1 << 20), 1e-12);
+    assert_near(equated(&p).mla_cache_mib, 16. * 4096 * 576 / (1 << 20), 1e-12);
 }
 
 /* Over latents a prompt takes (2 * 512 + 64) / (2 * 128 + 64) times the operations, and nothing to expand. */
 static void latent__a_prompt_pays_for_expanding_or_for_latents(void **state)
 {
     (void)state;
-    const struct fd_params a = point("phase=prefill context=4096"), b = point("phase=prefill context=4096 latent_prefill=absorbed");
-    const struct fd_equations expanded = equate(&a), absorbed = equate(&b);
+    const struct point a = point("phase=prefill context=4096"), b = point("phase=prefill context=4096 latent_prefill=absorbed");
+    const struct equations expanded = equated(&a), absorbed = equated(&b);
     assert_near(absorbed.mla_gflop / expanded.mla_gflop, 1088 / 320., 1e-12);
     assert_true(expanded.mla_expanding_us > 0 && absorbed.mla_expanding_us == 0);
     assert_true(expanded.mla_us < absorbed.mla_us);
@@ -188,9 +187,9 @@ static void latent__a_prompt_pays_for_expanding_or_for_latents(void **state)
 static double attention_us(const char *settings)
 {
     char *text = xasprintf("llm=llama3.1-8b engine=vllm-0.14 launch_us=0 %s", settings);
-    const struct fd_params p = point(text);
+    const struct point p = point(text);
     free(text);
-    return estimate(&p).common.attention_us / (double)p.workload.llm->layers;
+    return estimated(&p).attention_us / (double)llm_of(&p)->layers;
 }
 
 /* The sum of eight parts is a kernel of its own, and a wait for each of them. */
@@ -199,18 +198,18 @@ static void attention__fewer_kernels_are_faster(void **state)
     (void)state;
     const double three = attention_us("attention_kernels=3"), two = attention_us("attention_kernels=2"),
                  one = attention_us("attention_kernels=1");
-    const struct fd_params p = point("");
-    const double fixed_us = p.kernels.kernel_fixed_cycles / p.clock_ghz / 1e3, parts = 8;
+    const struct point p = point("");
+    const double fixed_us = get(&p, "kernel_fixed_cycles") / get(&p, "clock_ghz") / 1e3, parts = 8;
     assert_near(three - two, fixed_us, 1e-6);
-    assert_near(two - one, fixed_us + parts * p.l2_latency_ns / 1e3, 1e-6);
+    assert_near(two - one, fixed_us + parts * get(&p, "l2_latency_ns") / 1e3, 1e-6);
 }
 
 /* Results of several sequences and KV heads are brought into order by one kernel more, if kernels are apart. */
 static void attention__results_of_a_batch_are_copied(void **state)
 {
     (void)state;
-    const struct fd_params p = point("");
-    const double fixed_us = p.kernels.kernel_fixed_cycles / p.clock_ghz / 1e3;
+    const struct point p = point("");
+    const double fixed_us = get(&p, "kernel_fixed_cycles") / get(&p, "clock_ghz") / 1e3;
     const double apart = attention_us("attention_kernels=3 batch=2 context=128"),
                  joined = attention_us("attention_kernels=2 batch=2 context=128"),
                  alone = attention_us("attention_kernels=3 batch=2 context=128 tensor_parallel=8");
@@ -226,10 +225,10 @@ static void attention__few_blocks_are_bound_by_their_tiles(void **state)
     const char *const few = "gpu=h100 attention_head_blocks=1 tensor_parallel=8";
     char *shorter = xasprintf("%s context=32768", few), *longer = xasprintf("%s context=65536", few),
          *faster = xasprintf("%s context=32768 bandwidth_gbs=100000", few);
-    const struct fd_params p = point("gpu=h100");
-    const double peak = p.tensor_tflops * 1e6 / (double)p.sms * p.kernels.attention_tensor_share; /* operations a us */
-    const double products_us = 4.0 * 64 * 128 * 128 / peak, latency_us = p.memory_latency_ns / 1e3;
-    const double tile_us = fmax(products_us, latency_us) + p.gemm_exposed_share * fmin(products_us, latency_us);
+    const struct point p = point("gpu=h100");
+    const double peak = get(&p, "tensor_tflops") * 1e6 / get(&p, "sms") * get(&p, "attention_tensor_share"); /* operations a us */
+    const double products_us = 4.0 * 64 * 128 * 128 / peak, latency_us = get(&p, "memory_latency_ns") / 1e3;
+    const double tile_us = fmax(products_us, latency_us) + get(&p, "gemm_exposed_share") * fmin(products_us, latency_us);
     assert_near(attention_us(longer) - attention_us(shorter), 256 * tile_us, 1e-6);
     assert_near(attention_us(faster), attention_us(shorter), 0.01);
     free(shorter);
@@ -237,21 +236,33 @@ static void attention__few_blocks_are_bound_by_their_tiles(void **state)
     free(faster);
 }
 
-/* FlashAttention-2 splits a third of the slots' KV heads over three blocks each, and none where four fifths are taken. */
+/* Each part waits once more for the last-level cache. */
+static double splits(const char *settings)
+{
+    char *late = xasprintf("attention_kernels=3 attention_tile=64 %s l2_latency_ns=1000", settings),
+         *now = xasprintf("attention_kernels=3 attention_tile=64 %s l2_latency_ns=0", settings);
+    const double ret = attention_us(late) - attention_us(now);
+    free(late);
+    free(now);
+    return ret;
+}
+
+/* FlashAttention-2 splits 128 KV heads in 216 slots over three blocks each, eight over all of their tiles, and none where four
+ * fifths are taken: no parts then. */
 static void attention__positions_are_split_as_flash_attention_does(void **state)
 {
     (void)state;
-    assert_near(fd_flash2_splits(128, 216, 64), 3, 0);
-    assert_near(fd_flash2_splits(173, 216, 64), 1, 0);
-    assert_near(fd_flash2_splits(8, 216, 8), 8, 0);
+    assert_near(splits("batch=16 context=4096"), 3, 1e-9);
+    assert_near(splits("batch=1 context=512"), 8, 1e-9);
+    assert_true(splits("batch=22 context=4096") == 0);
 }
 
 /* Long prompts are computed, short ones of many sequences move four times their keys and values, and more. */
 static void attention__short_prompts_move_query_rows(void **state)
 {
     (void)state;
-    const struct fd_params p = point("");
-    const double stream = p.bandwidth_gbs * p.kernels.kernel_stream_share * 1e3, row = 2 * 128 * 2;
+    const struct point p = point("");
+    const double stream = get(&p, "bandwidth_gbs") * get(&p, "kernel_stream_share") * 1e3, row = 2 * 128 * 2;
     const double moved_us = 256 * 128 * row * (32 + 8 + 2 * 8) / stream;
     assert_true(attention_us("phase=prefill batch=256 context=128") > moved_us);
     const double two = attention_us("phase=prefill context=32768"), one = attention_us("phase=prefill context=16384");

@@ -2,26 +2,21 @@
  * test_models_llms.c; that an ideal run is the closed form, of these LLMs too, in test_flashdecoding_events.c. */
 #include "flashdecoding_test.h"
 
-#include "flashdecoding/flashdecoding_layers.h"
-
-static struct dse_breakdown parts_of(const struct fd_params *p)
+/* Of operators of that name, with what they wait. */
+static double seconds_of(const struct dse_breakdown *b, const char *name)
 {
-    struct fd_metrics m;
-    struct dse_breakdown b = {0};
-    const char *why = refusal(p);
-    if (why) fail_msg("infeasible: %s", why);
-    dse_model_flashdecoding.estimate(p, &m, &b);
-    return b;
+    return part_named(b, name)->time_us / DSE_US_PER_S;
 }
 
-static double seconds_of(const struct fd_step *s, const char *name)
+/* Operations that a step is charged for, over the same peak. */
+static double ops_of(const struct point *p)
 {
-    double seconds = 0;
-    for (int i = 0; i < s->n_parts; i++) seconds += strcmp(s->part[i].name, name) == 0 ? s->part[i].seconds : 0;
-    return seconds;
+    const struct metrics m = estimated(p);
+    return m.compute_utilization * m.latency_us;
 }
 
-/* An LLM with full attention and dense networks comes out as it does by E1 to E15, when its operators are taken one by one. */
+/* An LLM with full attention and dense networks comes out as it does by E1 to E15, when its operators are taken one by one, as
+ * those of devices that share sequences are. */
 static void dense__llms_are_the_same_both_ways(void **state)
 {
     (void)state;
@@ -34,28 +29,19 @@ static void dense__llms_are_the_same_both_ways(void **state)
                                         "kernel_losses=included kv_bits=4 kv_scale_bits=1 batch=8",
                                         "llm=chatglm2-6b batch=32"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct fd_params p = point(cases[i]);
-        const struct fd_machine m = machine(&p);
-        struct fd_step plain, parts;
-        fd_step_init(&plain, &m, NULL);
-        memset(&parts, 0, sizeof parts);
-        fd_step_parts(&parts, &m);
-        fd_step_sum(&parts, &p);
-        assert_near(parts.linear_s, plain.linear_s, 1e-12);
-        assert_near(parts.attention_s, plain.attention_s, 1e-12);
-        assert_near(parts.elementwise_s, plain.elementwise_s, 1e-12);
-        assert_near(parts.linear_bytes + parts.attention_bytes, plain.linear_bytes + plain.attention_bytes, 1e-12);
-        assert_near(fd_step_ops(&parts), fd_step_ops(&plain), 1e-12);
-        assert_near(parts.seconds, plain.seconds, 1e-12);
+        const struct point plain = point(cases[i]);
+        struct point parts = plain; /* of two devices with a half of the sequences each */
+        set(&parts, "data_parallel", 2);
+        set(&parts, "batch", 2 * get(&plain, "batch"));
+        const struct metrics a = estimated(&plain), b = estimated(&parts);
+        const struct dse_breakdown of_a = parts_of(&plain), of_b = parts_of(&parts);
+        assert_near(b.linear_us, a.linear_us, 1e-12);
+        assert_near(b.attention_us, a.attention_us, 1e-12);
+        assert_near(seconds_of(&of_b, "elementwise"), seconds_of(&of_a, "elementwise"), 1e-12);
+        assert_near(b.dram_mib, a.dram_mib, 1e-12);
+        assert_near(ops_of(&parts), ops_of(&plain), 1e-12);
+        assert_near(b.latency_us - part_named(&of_b, "host")->time_us, a.latency_us - part_named(&of_a, "host")->time_us, 1e-12);
     }
-}
-
-static double part_seconds(const struct dse_breakdown *b, const char *name)
-{
-    for (int i = 0; i < b->n; i++)
-        if (strcmp(b->part[i].name, name) == 0) return b->part[i].time_us;
-    fail_msg("no part %s", name);
-    return 0;
 }
 
 /* A matrix of 16 bits multiplies activations of 16, whatever narrow activations the others get and what peak they have: E36. */
@@ -64,26 +50,17 @@ static void operands__are_both_narrow_or_both_wide(void **state)
     (void)state;
     static const char wide[] = "engine=vllm-0.14 gpu=h100 phase=prefill context=8192 llm=gpt-oss-20b format=mxfp4-experts";
     char *text = xasprintf("%s activation_bits=8", wide);
-    const struct fd_params p = point(wide), q = point(text);
+    const struct point p = point(wide), q = point(text);
     const struct dse_breakdown a = parts_of(&p), b = parts_of(&q);
     static const char *const same[] = {"qkv_projection", "output_projection", "router", "lm_head"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        assert_near(part_seconds(&b, same[i]), part_seconds(&a, same[i]), 1e-12);
-    assert_true(part_seconds(&b, "experts_up") < 0.8 * part_seconds(&a, "experts_up"));
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) assert_near(seconds_of(&b, same[i]), seconds_of(&a, same[i]), 1e-12);
+    assert_true(seconds_of(&b, "experts_up") < 0.8 * seconds_of(&a, "experts_up"));
     free(text);
 }
 
 static void assert_between(double low, double v, double high)
 {
     if (!(low <= v && v <= high)) fail_msg("%g is not between %g and %g", v, low, high);
-}
-
-static double ops_of(const struct fd_params *p)
-{
-    const struct fd_machine m = machine(p);
-    struct fd_step s;
-    fd_step_init(&s, &m, NULL);
-    return fd_step_ops(&s);
 }
 
 /* A GEMM of 8 bits runs at the fp8 peak, with half the energy an operation; attention stays as it is (E26, E28). */
@@ -94,13 +71,13 @@ static void narrow__gemms_run_at_the_peak_of_their_format(void **state)
                                "gemm_narrow_share=1 gemm_reach_bytes=4096";
     char *half = xasprintf("%s weight_bits=8", wide), *eight = xasprintf("%s weight_bits=8 activation_bits=8", wide),
          *fast = xasprintf("%s weight_bits=8 activation_bits=8 fp8_tflops=3957.8", wide);
-    const struct fd_params p = point(wide), q = point(half), r = point(eight), s = point(fast);
+    const struct point p = point(wide), q = point(half), r = point(eight), s = point(fast);
     const struct dse_breakdown a = parts_of(&p), b = parts_of(&q), c = parts_of(&r), d = parts_of(&s);
-    const double up = part_seconds(&a, "ffn_up");
-    assert_near(part_seconds(&b, "ffn_up"), up, 0.02); /* they are computed in 16 bits, whatever they are stored in */
-    assert_between(0.45 * up, part_seconds(&c, "ffn_up"), 0.6 * up);
-    assert_true(part_seconds(&d, "ffn_up") < 0.7 * part_seconds(&c, "ffn_up"));
-    assert_near(part_seconds(&c, "attention"), part_seconds(&a, "attention"), 1e-12);
+    const double up = seconds_of(&a, "ffn_up");
+    assert_near(seconds_of(&b, "ffn_up"), up, 0.02); /* they are computed in 16 bits, whatever they are stored in */
+    assert_between(0.45 * up, seconds_of(&c, "ffn_up"), 0.6 * up);
+    assert_true(seconds_of(&d, "ffn_up") < 0.7 * seconds_of(&c, "ffn_up"));
+    assert_near(seconds_of(&c, "attention"), seconds_of(&a, "attention"), 1e-12);
     assert_near(ops_of(&q), ops_of(&p), 1e-12);
     assert_between(0.5 * ops_of(&p), ops_of(&r), 0.55 * ops_of(&p)); /* they are what the energy is charged for */
     free(half);
@@ -129,22 +106,21 @@ static void narrow__numbers_without_a_peak_are_refused_or_wide(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = xasprintf("%s%s", same, cases[i].settings);
-        const struct fd_params p = point(text);
+        const struct point p = point(text);
         const char *why = refusal(&p);
         if (cases[i].why ? !why || !strstr(why, cases[i].why) : why != NULL) fail_msg("%s: %s", text, why ? why : "accepted");
         free(text);
     }
     char *blocks = xasprintf("%sformat=fp8-blocks", same);
-    const struct fd_params p = point(blocks), q = point("engine=vllm-0.14 gpu=h100 llm=llama3.1-8b format=fp8-blocks");
+    const struct point p = point(blocks), q = point("engine=vllm-0.14 gpu=h100 llm=llama3.1-8b format=fp8-blocks");
     struct dse_standing a100 = {0}, h100 = {0};
-    dse_model_flashdecoding.stand(&p, &a100);
-    dse_model_flashdecoding.stand(&q, &h100);
+    p.model->desc->stand(p.params, &a100);
+    p.model->desc->stand(q.params, &h100);
     assert_non_null(strstr(a100.beyond[a100.n_beyond - 1], "have 16 bits here"));
     assert_non_null(strstr(h100.beyond[h100.n_beyond - 1], "the loss from activations below 16 bits"));
-    const struct fd_machine m = machine(&p), n = machine(&q);
-    const struct fd_operands of = fd_operands_of_class(&p, DSE_WEIGHTS_DENSE), in = fd_operands_of_class(&q, DSE_WEIGHTS_DENSE);
-    assert_true(of.activation_bits == 16 && fd_format_of(&of) == FD_BITS_16 && m.held.activation_bits == 16);
-    assert_true(in.activation_bits == 8 && fd_format_of(&in) == FD_BITS_8 && n.held.activation_bits == 16);
+    const struct point wide = point(same), wide_h100 = point("engine=vllm-0.14 gpu=h100 llm=llama3.1-8b");
+    assert_near(ops_of(&p), ops_of(&wide), 1e-12);
+    assert_between(0.5 * ops_of(&wide_h100), ops_of(&q), 0.7 * ops_of(&wide_h100)); /* the head has 16 bits */
     free(blocks);
 }
 
@@ -153,14 +129,14 @@ static void decode__moves_the_bytes_of_the_operators(void **state)
 {
     (void)state;
     const struct dse_entry *e;
-    struct fd_params p = point("batch=4 context=3000 gpu=h200 capacity_gib=100000 kernel_losses=included dataflow=static");
+    struct point p = point("batch=4 context=3000 gpu=h200 capacity_gib=100000 kernel_losses=included dataflow=static");
     for (size_t l = 0; (e = catalog_at(catalog, DSE_KIND_LLM, l)); l++) {
-        p.workload.llm = (const struct dse_llm *)(const void *)e;
+        set_llm(&p, (const struct dse_llm *)(const void *)e);
         if (refusal(&p)) continue;
         const struct dse_breakdown b = parts_of(&p);
         struct dse_oplist ops;
         double moved = 0, wanted = 0, appended = 0;
-        dse_workload_expand(&p.workload, &ops);
+        dse_workload_expand(work_of(&p), &ops);
         for (int i = 0; i < b.n; i++) moved += b.part[i].depth == 0 ? b.part[i].dram_bytes : 0;
         for (int i = 0; i < ops.n; i++) {
             const struct dse_op *op = &ops.op[i];
@@ -176,44 +152,37 @@ static void decode__moves_the_bytes_of_the_operators(void **state)
 static void experts__of_measured_kernels_are_those_of_the_equations(void **state)
 {
     (void)state;
-    const char *same = "engine=vllm-0.14 gpu=h100 batch=64 context=16 launches=queued capacity_gib=100000";
-    char *step = xasprintf("llm=mixtral-8x7b %s", same);
-    const struct fd_params p = point(step);
-    const struct fd_machine m = machine(&p);
-    const struct fd_expert_layer layer = {.experts = 8,
-                                          .active = 2,
-                                          .groups = 1,
-                                          .tokens = 64,
-                                          .hidden = 4096,
-                                          .ffn = 14336,
-                                          .matrices = 3,
-                                          .activation_bits = FD_WIDE_BITS};
-    struct fd_experts alone;
-    struct fd_step s;
-    fd_experts_of(&alone, &m, &layer);
-    fd_step_init(&s, &m, NULL);
-    assert_near(seconds_of(&s, "experts_up") + seconds_of(&s, "experts_down"), 32 * alone.seconds, 1e-12);
+    static const char same[] = "engine=vllm-0.14 gpu=h100 batch=64 context=16 launches=queued capacity_gib=100000";
+    char *step = xasprintf("llm=mixtral-8x7b %s", same),
+         *layer = xasprintf("llm=llama2-7b experts=8 experts_active=2 moe_intermediate=14336 %s", same);
+    const struct point p = point(step), alone = point(layer);
+    const struct dse_breakdown b = parts_of(&p);
+    assert_near(seconds_of(&b, "experts_up") + seconds_of(&b, "experts_down"), 32 * equated(&alone).moe_us / DSE_US_PER_S, 1e-12);
     free(step);
+    free(layer);
 }
 
 /* Latents that all heads share cost what E32 says of a layer. */
 static void latents__of_measured_kernels_are_those_of_the_equations(void **state)
 {
     (void)state;
-    struct fd_params p = point("llm=deepseek-v2-lite engine=vllm-0.14 gpu=h100 batch=8 context=4000"),
-                     alone = point("engine=vllm-0.14 gpu=h100 batch=8 context=4000 kv_rank=512 rope_dim=64 capacity_gib=1000");
-    struct dse_llm shape = *alone.workload.llm; /* E32 takes heads and their width from the LLM */
-    shape.heads = shape.kv_heads = p.workload.llm->heads;
+    struct point p = point("llm=deepseek-v2-lite engine=vllm-0.14 gpu=h100 batch=8 context=4000"),
+                 alone = point("engine=vllm-0.14 gpu=h100 batch=8 context=4000 kv_rank=512 rope_dim=64 capacity_gib=1000");
+    struct dse_llm shape = *llm_of(&alone); /* E32 takes heads and their width from the LLM */
+    shape.heads = shape.kv_heads = llm_of(&p)->heads;
     assert_null(dse_llm_resolve(&shape));
-    alone.workload.llm = &shape;
-    const struct fd_machine m = machine(&p), of_alone = machine(&alone);
-    struct fd_latent latent;
-    struct fd_step s;
-    fd_latent(&latent, &of_alone);
-    fd_step_init(&s, &m, NULL);
-    const double factor = s.stream_s > 0 ? (s.attention_s - s.attention_wait_s) / s.stream_s : 0;
-    assert_near(s.stream_s, (double)p.workload.llm->layers * latent.seconds, 1e-9);
-    assert_true(factor >= 1);
+    set_llm(&alone, &shape);
+    const struct dse_breakdown b = parts_of(&p);
+    assert_near(part_named(&b, "kv_cache")->time_us, (double)llm_of(&p)->layers * equated(&alone).mla_us, 1e-9);
+    assert_true(part_named(&b, "attention")->time_us >= part_named(&b, "kv_cache")->time_us);
+}
+
+/* What a device does in its passes. */
+static double kernels_us(const struct dse_breakdown *b)
+{
+    double sum = 0;
+    for (int i = 0; i < b->n; i++) sum += b->part[i].depth == 0 ? b->part[i].time_us : 0;
+    return sum - part_named(b, "bubble")->time_us - part_named(b, "host")->time_us;
 }
 
 /* A device of a pipeline works in the passes that there are sequences for, and waits in the others. */
@@ -223,15 +192,13 @@ static void pipeline__waits_for_other_stages(void **state)
     const char *machine_of = "llm=llama3.1-70b gpu=h200 engine=vllm-0.14 context=2000";
     char *one = xasprintf("%s pipeline_parallel=4 batch=1", machine_of),
          *four = xasprintf("%s pipeline_parallel=4 batch=4", machine_of);
-    const struct fd_params p = point(one), full = point(four);
-    const struct fd_machine m = machine(&p), of_full = machine(&full);
-    struct fd_step s, busy;
-    fd_step_init(&s, &m, NULL);
-    fd_step_init(&busy, &of_full, NULL);
-    assert_near(busy.bubble_s, 0, 1e-12);
-    assert_near(s.bubble_s, 3 * (s.linear_s + s.attention_s + s.elementwise_s + s.allreduce_s), 1e-12);
-    assert_near(busy.linear_bytes, 4 * s.linear_bytes, 1e-12);
-    assert_near(busy.seconds - busy.host_s, s.seconds - s.host_s, 1e-9); /* micro-batches of one sequence */
+    const struct point p = point(one), full = point(four);
+    const struct dse_breakdown s = parts_of(&p), busy = parts_of(&full);
+    assert_true(fabs(seconds_of(&busy, "bubble")) < 1e-12);
+    assert_near(part_named(&s, "bubble")->time_us, 3 * kernels_us(&s), 1e-12);
+    assert_near(part_named(&busy, "ffn_up")->dram_bytes, 4 * part_named(&s, "ffn_up")->dram_bytes, 1e-12);
+    assert_near(estimated(&full).latency_us - part_named(&busy, "host")->time_us,
+                estimated(&p).latency_us - part_named(&s, "host")->time_us, 1e-9); /* micro-batches of one sequence */
     free(one);
     free(four);
 }
@@ -239,11 +206,11 @@ static void pipeline__waits_for_other_stages(void **state)
 static void check__says_what_such_llms_cannot_have(void **state)
 {
     (void)state;
-    const struct fd_params p = point("llm=gpt-oss-20b eviction=h2o context=2000");
+    const struct point p = point("llm=gpt-oss-20b eviction=h2o context=2000");
     assert_non_null(strstr(refusal(&p), "(eviction, llm)"));
-    const struct fd_params stages = point("llm=llama2-7b eviction=h2o context=2000 pipeline_parallel=2");
+    const struct point stages = point("llm=llama2-7b eviction=h2o context=2000 pipeline_parallel=2");
     assert_non_null(strstr(refusal(&stages), "with tensor parallelism only"));
-    const struct fd_params narrow = point("activation_bits=8"), vendor = point("activation_bits=8 engine=vllm-0.14");
+    const struct point narrow = point("activation_bits=8"), vendor = point("activation_bits=8 engine=vllm-0.14");
     assert_non_null(strstr(refusal(&narrow), "need dataflow = vendor"));
     assert_null(refusal(&vendor));
 }
@@ -252,18 +219,14 @@ static void check__says_what_such_llms_cannot_have(void **state)
 static void links__take_energy_of_the_boards(void **state)
 {
     (void)state;
-    const struct fd_params eight = point("llm=llama2-70b tensor_parallel=8"),
-                           none = point("llm=llama2-70b tensor_parallel=8 link_pj_per_bit=0"), one = point("llm=llama2-7b"),
-                           dealt = point("llm=gpt-oss-20b batch=64 tensor_parallel=2 expert_parallel=2 data_parallel=2");
-    struct fd_metrics m, free, alone, experts;
-    dse_model_flashdecoding.estimate(&eight, &m, NULL);
-    dse_model_flashdecoding.estimate(&none, &free, NULL);
-    dse_model_flashdecoding.estimate(&one, &alone, NULL);
-    dse_model_flashdecoding.estimate(&dealt, &experts, NULL);
+    const struct point eight = point("llm=llama2-70b tensor_parallel=8"),
+                       none = point("llm=llama2-70b tensor_parallel=8 link_pj_per_bit=0"), one = point("llm=llama2-7b"),
+                       dealt = point("llm=gpt-oss-20b batch=64 tensor_parallel=2 expert_parallel=2 data_parallel=2");
+    const struct metrics m = estimated(&eight), free = estimated(&none), alone = estimated(&one), experts = estimated(&dealt);
     const double bytes = 2 * 80 * (2.0 * 7 / 8) * 8192 * 2; /* two all-reduces a layer */
     assert_near(m.energy_links_mj, 8 * bytes * 8 * 11e-12 * 1e3, 1e-12);
     assert_true(free.energy_links_mj == 0 && alone.energy_links_mj == 0 && experts.energy_links_mj > 0);
-    assert_true(free.common.energy_mj == m.common.energy_mj);
+    assert_true(free.energy_mj == m.energy_mj);
 }
 
 /* What devices send has the width of exchanges, whatever they compute in, of a plain LLM as of others. */
@@ -273,16 +236,13 @@ static void links__carry_exchanges_of_their_width(void **state)
     static const char *const llms[] = {"llm=qwen3-8b", "llm=gpt-oss-20b"};
     for (size_t i = 0; i < sizeof llms / sizeof *llms; i++) {
         char wide[128], narrow[160], computed[160];
-        struct fd_metrics m16, m8, same;
         snprintf(wide, sizeof wide, "%s engine=vllm-0.14 gpu=h100 tensor_parallel=2 batch=4", llms[i]);
         snprintf(narrow, sizeof narrow, "%s exchange_bits=8", wide);
         snprintf(computed, sizeof computed, "%s activation_bits=8", wide);
-        const struct fd_params p16 = point(wide), p8 = point(narrow), p = point(computed);
-        dse_model_flashdecoding.estimate(&p16, &m16, NULL);
-        dse_model_flashdecoding.estimate(&p8, &m8, NULL);
-        dse_model_flashdecoding.estimate(&p, &same, NULL);
-        assert_near(m8.energy_links_mj, m16.energy_links_mj / 2, 1e-12);
-        assert_near(same.energy_links_mj, m16.energy_links_mj, 1e-12);
+        const struct point p16 = point(wide), p8 = point(narrow), p = point(computed);
+        const double links_mj = estimated(&p16).energy_links_mj;
+        assert_near(estimated(&p8).energy_links_mj, links_mj / 2, 1e-12);
+        assert_near(estimated(&p).energy_links_mj, links_mj, 1e-12);
     }
 }
 
@@ -294,15 +254,15 @@ static void memory__that_an_engine_keeps_is_not_the_sequences(void **state)
     static const char same[] = "llm=llama3.1-8b gpu=rtx-4090 context=1024";
     char *served = xasprintf("%s engine=vllm-0.14", same), *twice = xasprintf("%s engine=vllm-0.14 tensor_parallel=2", same),
          *large = xasprintf("%s engine=vllm-0.14 batch=42", same), *fits = xasprintf("%s engine=vllm-0.14 batch=40", same);
-    const struct fd_params p = point(served), q = point(same), r = point(twice), s = point(large), t = point(fits);
-    assert_near(estimate(&p).fitting_tokens, 41408, 0.01);
-    assert_true(estimate(&p).fitting_sequences == 40);
+    const struct point p = point(served), q = point(same), r = point(twice), s = point(large), t = point(fits);
+    assert_near(estimated(&p).fitting_tokens, 41408, 0.01);
+    assert_true(estimated(&p).fitting_sequences == 40);
     assert_null(refusal(&t));
     assert_non_null(strstr(refusal(&s), "do not fit"));
-    const double all = 24 * DSE_GIB, weights = estimate(&q).dram_footprint_gib * DSE_GIB - 1024 * 131072.0;
-    assert_near(estimate(&q).fitting_tokens, floor((all - weights) / 131072), 1e-12);
-    assert_true(estimate(&r).fitting_tokens > 3 * estimate(&p).fitting_tokens);
-    assert_true(fmod(estimate(&p).fitting_tokens, 16) == 0);
+    const double all = 24 * DSE_GIB, weights = estimated(&q).dram_footprint_gib * DSE_GIB - 1024 * 131072.0;
+    assert_near(estimated(&q).fitting_tokens, floor((all - weights) / 131072), 1e-12);
+    assert_true(estimated(&r).fitting_tokens > 3 * estimated(&p).fitting_tokens);
+    assert_true(fmod(estimated(&p).fitting_tokens, 16) == 0);
     free(served);
     free(twice);
     free(large);

@@ -2,8 +2,6 @@
 #include "flashdecoding_test.h"
 #include "rows.h"
 
-#include <dse/power.h>
-
 /* ---- against measured boards ------------------------------------------------------------------------------------------------- */
 
 /* A regime of the measured rows, and its errors. */
@@ -41,41 +39,51 @@ static void judge(const struct regime *list, double bias_max, double mean_max)
     assert_int_equal(wrong, 0);
 }
 
-static const struct dse_gpu *gpu_of(const char *name)
+/* What a board does, its operations of 16 or 8 bits. Units are at work for busy_s of the seconds. */
+struct activity {
+    double seconds, busy_s, bytes, ops, bits;
+};
+
+/* E26, with the limit at the rates that are given, which were measured on boards that keep it. */
+static double watts_of(const struct point *board, const struct activity *a)
 {
-    const struct dse_entry *e = catalog_find(catalog, DSE_KIND_GPU, name);
-    if (!e) fail_msg("no gpu %s", name);
-    return (const struct dse_gpu *)(const void *)e;
+    const double limit_w = get(board, "board_power_w"), idle_w = get(board, "idle_w"), range_w = limit_w - idle_w;
+    const double bit_pj = get(board, "dram_pj_per_bit") + get(board, "way_pj_per_bit");
+    const double peak = get(board, "tensor_tflops") * 1e12 * 16 / a->bits;
+    const double joules = (idle_w + range_w * get(board, "awake_share")) * a->seconds +
+                          range_w * get(board, "active_share") * a->busy_s + 8e-12 * bit_pj * a->bytes +
+                          range_w * get(board, "tensor_share") * a->ops / peak;
+    return fmin(limit_w, joules / a->seconds);
 }
 
-/* The law of a board, its operations of 16 or 8 bits. */
-static struct dse_power_law law_of(const struct fd_params *p, const struct dse_gpu *gpu, double bits)
+static struct point board_named(const char *name)
 {
-    const struct dse_gpu_shares shares = {p->awake_share, p->active_share, p->tensor_share};
-    return dse_gpu_power_law(gpu, &shares, dse_gpu_idle_w(gpu), gpu->dram_pj_per_bit,
-                             dse_gpu_way_pj_per_bit(p->economics.costs, gpu->make.kind, gpu->die_mm2),
-                             gpu->tensor_tflops * 16 / bits);
+    char *settings = xasprintf("engine=vllm power=activity gpu=%s", name);
+    const struct point p = point(settings);
+    free(settings);
+    return p;
 }
 
 /* Joules of a phase of the row. Kernels run as long as its bytes take at the rate that an engine reads them, and its operations at
  * the share of the peak that it reaches. */
-static double phase_joules(const struct rows *r, size_t i, const char *phase, const struct fd_params *p)
+static double phase_joules(const struct rows *r, size_t i, const char *phase)
 {
     char name[32];
-    const struct dse_gpu *gpu = gpu_of(rows_string(r, i, "gpu"));
-    const double bits = rows_number(r, i, "number_bits");
-    const struct dse_power_law law = law_of(p, gpu, bits);
+    const struct point board = board_named(rows_string(r, i, "gpu"));
+    struct activity a = {.bits = rows_number(r, i, "number_bits")};
     snprintf(name, sizeof name, "%s_s", phase);
-    const double seconds = rows_number(r, i, name);
+    a.seconds = rows_number(r, i, name);
     snprintf(name, sizeof name, "%s_bytes", phase);
-    if (!*rows_string(r, i, name)) return gpu->board_power_w * seconds; /* prompts of unknown length: compute bound, at the limit */
-    const double bytes = rows_number(r, i, name);
+    /* Prompts of unknown length: compute bound, at the limit. */
+    if (!*rows_string(r, i, name)) return get(&board, "board_power_w") * a.seconds;
+    a.bytes = rows_number(r, i, name);
     snprintf(name, sizeof name, "%s_ops", phase);
-    const double ops = rows_number(r, i, name), peak = gpu->tensor_tflops * 1e12 * 16 / bits;
-    const double busy = bytes / (gpu->bandwidth_gbs * 1e9 * p->linear_efficiency) + ops / (peak * p->compute_efficiency);
-    const struct dse_activity a = {
-        .seconds = seconds, .awake_s = seconds, .busy_s = fmin(seconds, busy), .bytes = bytes, .ops = ops};
-    return dse_gpu_power_w(&law, &a, gpu->board_power_w) * seconds;
+    a.ops = rows_number(r, i, name);
+    const double peak = get(&board, "tensor_tflops") * 1e12 * 16 / a.bits;
+    const double busy = a.bytes / (get(&board, "bandwidth_gbs") * 1e9 * get(&board, "linear_efficiency")) +
+                        a.ops / (peak * get(&board, "compute_efficiency"));
+    a.busy_s = fmin(a.seconds, busy);
+    return watts_of(&board, &a) * a.seconds;
 }
 
 static const char *batch_class(double batch)
@@ -87,12 +95,11 @@ static void check_measured(const char *split, double bias_max, double mean_max)
 {
     struct rows r;
     struct regime list[REGIMES_MAX] = {{.n = 0}};
-    const struct fd_params p = point("engine=vllm power=activity");
     rows_read_csv(&r, DSE_SOURCE_DATA "/tests/data/power/gpus.csv");
     for (size_t i = 0; i < r.n; i++) {
         if (strcmp(rows_string(&r, i, "split"), split) != 0) continue;
         const double seconds = rows_number(&r, i, "decode_s") + rows_number(&r, i, "prefill_s");
-        const double watts = (phase_joules(&r, i, "decode", &p) + phase_joules(&r, i, "prefill", &p)) / seconds;
+        const double watts = (phase_joules(&r, i, "decode") + phase_joules(&r, i, "prefill")) / seconds;
         char name[64];
         snprintf(name, sizeof name, "%s %s %s %s", rows_string(&r, i, "source"), rows_string(&r, i, "gpu"),
                  rows_string(&r, i, "kind"), batch_class(rows_number(&r, i, "batch")));
@@ -129,10 +136,10 @@ static void model__gives_what_an_h100_draws_at_its_own_rates(void **state)
         enum { PROMPT_AND_HALF = 550 };
         char *settings = xasprintf("power=activity engine=vllm gpu=h100 capacity_gib=1000 llm=%s batch=%.0f context=%d", llm,
                                    rows_number(&r, i, "batch"), PROMPT_AND_HALF);
-        struct fd_params p = point(settings);
+        struct point p = point(settings);
         char name[64];
         snprintf(name, sizeof name, "model, h100 dense %s", batch_class(rows_number(&r, i, "batch")));
-        add_error(list, name, estimate(&p).common.power_w / rows_number(&r, i, "watts") - 1);
+        add_error(list, name, estimated(&p).power_w / rows_number(&r, i, "watts") - 1);
         free(settings);
     }
     judge(list, 0.20, 0.15);
@@ -153,14 +160,14 @@ static void model__gives_what_boards_draw_at_measured_rates(void **state)
         enum { PROMPT_AND_HALF = 550 };
         char *settings = xasprintf("power=activity engine=vllm gpu=%s capacity_gib=1000 llm=%s batch=%.0f context=%d", gpu, llm,
                                    rows_number(&r, i, "batch"), PROMPT_AND_HALF);
-        struct fd_params p = point(settings);
+        struct point p = point(settings);
         const double step_us = rows_number(&r, i, "decode_s") * 1e6;
-        p.host_us = fmax(0, step_us - estimate(&p).common.latency_us);
-        const struct fd_metrics m = estimate(&p);
-        assert_true(p.host_us == 0 || fabs(m.common.latency_us / step_us - 1) < 1e-9);
+        set(&p, "host_us", fmax(0, step_us - estimated(&p).latency_us));
+        const struct metrics m = estimated(&p);
+        assert_true(get(&p, "host_us") == 0 || fabs(m.latency_us / step_us - 1) < 1e-9);
         char name[64];
         snprintf(name, sizeof name, "model at measured times, %s dense %s", gpu, batch_class(rows_number(&r, i, "batch")));
-        add_error(list, name, m.common.power_w / rows_number(&r, i, "watts") - 1);
+        add_error(list, name, m.power_w / rows_number(&r, i, "watts") - 1);
         free(settings);
     }
     judge(list, 0.20, 0.15);
@@ -172,22 +179,23 @@ static void model__gives_what_boards_draw_at_measured_rates(void **state)
 static void law__no_work_draws_idle_power(void **state)
 {
     (void)state;
-    const struct fd_params p = point("power=activity");
-    const struct dse_power_law law = law_of(&p, p.gpu, 16);
-    const struct dse_activity none = {.seconds = 3};
-    assert_near(dse_gpu_power_w(&law, &none, 400), 60, 1e-12);
-    const struct dse_activity all = {.seconds = 1, .awake_s = 1, .busy_s = 1, .bytes = 1.5e12, .ops = 300e12};
-    assert_near(dse_gpu_power_w(&law, &all, 400), 400, 1e-12);
+    struct point board = board_named("a100-80gb");
+    const struct activity all = {.seconds = 1, .busy_s = 1, .bytes = 1.5e12, .ops = 300e12, .bits = 16};
+    struct activity none = {.seconds = 3, .bits = 16};
+    assert_near(watts_of(&board, &all), 400, 1e-12);
+    set(&board, "awake_share", 0);
+    assert_near(watts_of(&board, &none), 60, 1e-12);
 }
 
 /* A board that nobody has measured idle has the share of those that were. */
 static void idle__is_the_entrys_own_or_a_share_of_the_limit(void **state)
 {
     (void)state;
-    assert_near(point("gpu=h200").idle_w, 77, 1e-12);
-    const struct fd_params p = point("gpu=rtx-4090");
-    assert_true(isnan(p.gpu->power.idle_w));
-    assert_true(p.idle_w > 0.1 * p.board_power_w && p.idle_w < 0.16 * p.board_power_w);
+    const struct point board = point("gpu=h200");
+    assert_near(get(&board, "idle_w"), 77, 1e-12);
+    const struct point p = point("gpu=rtx-4090");
+    assert_true(isnan(board_of(&p)->power.idle_w));
+    assert_true(get(&p, "idle_w") > 0.1 * get(&p, "board_power_w") && get(&p, "idle_w") < 0.16 * get(&p, "board_power_w"));
 }
 
 /* ---- physics of the model ---------------------------------------------------------------------------------------------------- */
@@ -195,38 +203,34 @@ static void idle__is_the_entrys_own_or_a_share_of_the_limit(void **state)
 static void random_points__keep_the_limit_and_their_parts_sum(void **state)
 {
     (void)state;
-    const struct fd_params base = point("power=activity");
-    const struct model *m = registry_find("flashdecoding");
+    const struct point base = point("power=activity");
     int feasible = 0, limited = 0, slowed = 0;
     for (int i = 0; i < 20000; i++) {
-        struct fd_params p;
-        if (!random_point(m, &base, 0.2, &p)) continue;
-        p.power = DSE_POWER_ACTIVITY;
+        struct point p;
+        if (!random_near(&base, 0.2, &p)) continue;
+        choose(&p, "power", "activity");
         if (refusal(&p)) continue;
-        struct fd_metrics at;
-        struct dse_breakdown b = {.n = 0};
-        dse_model_flashdecoding.estimate(&p, &at, &b);
-        const double tokens = dse_workload_tokens(&p.workload), limit_w = p.board_power_w * fd_devices(&p);
+        struct dse_breakdown b;
+        const struct metrics at = broken_down(&p, &b);
+        const double tokens = dse_workload_tokens(work_of(&p)), limit_w = get(&p, "board_power_w") * devices_of(&p);
         double parts = 0, causes = 0;
         for (int k = 0; k < b.n; k++) parts += b.part[k].depth == 0 ? b.part[k].energy_mj : 0;
         for (int k = 0; k < b.n_causes; k++) causes += b.cause[k].energy_mj;
-        assert_near(parts, at.common.energy_mj * tokens, 1e-9);
-        assert_near(causes, at.common.energy_mj * tokens, 1e-9);
-        if (!(at.common.power_w <= limit_w * (1 + 1e-6) && at.common.power_w >= p.idle_w * fd_devices(&p)))
-            fail_msg("%.12g of %.12g W", at.common.power_w, limit_w);
-        assert_true(at.used_clock_ghz <= p.clock_ghz * (1 + 1e-12));
+        assert_near(parts, at.energy_mj * tokens, 1e-9);
+        assert_near(causes, at.energy_mj * tokens, 1e-9);
+        if (!(at.power_w <= limit_w * (1 + 1e-6) && at.power_w >= get(&p, "idle_w") * devices_of(&p)))
+            fail_msg("%.12g of %.12g W", at.power_w, limit_w);
+        assert_true(at.used_clock_ghz <= get(&p, "clock_ghz") * (1 + 1e-12));
         feasible++;
-        limited += at.common.power_w > limit_w * 0.999;
-        slowed += at.used_clock_ghz < p.clock_ghz * (1 - 1e-9);
+        limited += at.power_w > limit_w * 0.999;
+        slowed += at.used_clock_ghz < get(&p, "clock_ghz") * (1 - 1e-9);
     }
     assert_true(feasible > 1000 && limited > 20 && slowed > 20);
 }
 
-static double cause(const struct fd_params *p, const char *name)
+static double cause(const struct point *p, const char *name)
 {
-    struct fd_metrics m;
-    struct dse_breakdown b = {.n = 0};
-    dse_model_flashdecoding.estimate(p, &m, &b);
+    const struct dse_breakdown b = parts_of(p);
     for (int k = 0; k < b.n_causes; k++)
         if (strcmp(b.cause[k].name, name) == 0) return b.cause[k].energy_mj;
     fail_msg("no cause %s", name);
@@ -237,9 +241,9 @@ static double cause(const struct fd_params *p, const char *name)
 static void idle_units__cost_clocks_and_leakage_alone(void **state)
 {
     (void)state;
-    const struct fd_params few = point("power=activity engine=vllm batch=4"),
-                           many = point("power=activity engine=vllm batch=4 sms=130");
-    assert_near(estimate(&many).common.latency_us, estimate(&few).common.latency_us, 0.01);
+    const struct point few = point("power=activity engine=vllm batch=4"),
+                       many = point("power=activity engine=vllm batch=4 sms=130");
+    assert_near(estimated(&many).latency_us, estimated(&few).latency_us, 0.01);
     static const char *const work[] = {"operations", "dram", "interface", "idle"}, *const paid[] = {"awake", "active"};
     for (size_t i = 0; i < 4; i++) assert_near(cause(&many, work[i]), cause(&few, work[i]), 0.01);
     for (size_t i = 0; i < 2; i++) assert_near(cause(&many, paid[i]), 130 / 108.0 * cause(&few, paid[i]), 0.01);
@@ -254,7 +258,7 @@ static void clock__is_never_free(void **state)
         double before = 0;
         for (double ghz = 0.4; ghz < 3; ghz += 0.1) {
             char *settings = xasprintf("power=activity gpu=h100 %s clock_ghz=%.1f", steps[i], ghz);
-            const struct fd_params p = point(settings);
+            const struct point p = point(settings);
             const double work = cause(&p, "active") + cause(&p, "operations") + cause(&p, "dram") + cause(&p, "interface");
             if (!(work >= before * (1 - 1e-3))) fail_msg("%s: %g mJ below %g", settings, work, before);
             before = work;
@@ -272,18 +276,18 @@ static void limit__lower_is_slower(void **state)
         double before = 0;
         for (int watts = 700; watts >= 100; watts -= 50) {
             char *settings = xasprintf("power=activity gpu=h100 %s board_power_w=%d", steps[i], watts);
-            const struct fd_params p = point(settings);
-            const struct fd_metrics m = estimate(&p);
-            assert_true(m.common.power_w <= watts * (1 + 1e-6));
-            assert_true(m.common.latency_us >= before * (1 - 1e-9));
-            before = m.common.latency_us;
+            const struct point p = point(settings);
+            const struct metrics m = estimated(&p);
+            assert_true(m.power_w <= watts * (1 + 1e-6));
+            assert_true(m.latency_us >= before * (1 - 1e-9));
+            before = m.latency_us;
             free(settings);
         }
     }
-    const struct fd_params none = point("power=activity gpu=h100 board_power_w=60");
+    const struct point none = point("power=activity gpu=h100 board_power_w=60");
     assert_string_equal(refusal(&none), "board_power_w is not above the device's power at its lowest clock");
     struct dse_shortage s;
-    assert_true(dse_model_flashdecoding.shortage(&none, refusal(&none), &s));
+    assert_true(none.model->desc->shortage(none.params, refusal(&none), &s));
     assert_true(s.there == 60 && s.needed > 77);
 }
 
@@ -296,8 +300,8 @@ static void limit__of_half_the_power_leaves_decode_as_fast(void **state)
     double slower[2];
     for (size_t i = 0; i < 2; i++) {
         char *all = xasprintf("power=activity gpu=h100 %s", steps[i]), *half = xasprintf("%s board_power_w=350", all);
-        const struct fd_params a = point(all), b = point(half);
-        slower[i] = estimate(&b).common.latency_us / estimate(&a).common.latency_us;
+        const struct point a = point(all), b = point(half);
+        slower[i] = estimated(&b).latency_us / estimated(&a).latency_us;
         free(half);
         free(all);
     }
@@ -309,14 +313,14 @@ static void limit__of_half_the_power_leaves_decode_as_fast(void **state)
 static void waiting__draws_less_and_costs_more(void **state)
 {
     (void)state;
-    const struct fd_params run = point("power=activity"), wait = point("power=activity launch_us=100");
-    const struct fd_metrics a = estimate(&run), b = estimate(&wait);
-    assert_true(b.common.power_w < a.common.power_w && b.common.energy_mj > a.common.energy_mj);
+    const struct point run = point("power=activity"), wait = point("power=activity launch_us=100");
+    const struct metrics a = estimated(&run), b = estimated(&wait);
+    assert_true(b.power_w < a.power_w && b.energy_mj > a.energy_mj);
     assert_near(cause(&wait, "dram"), cause(&run, "dram"), 1e-9);
     assert_near(cause(&wait, "active"), cause(&run, "active"), 0.01);
-    const struct fd_params near = point("power=activity tensor_parallel=8"),
-                           far = point("power=activity tensor_parallel=8 link_latency_us=50");
-    assert_true(estimate(&far).common.power_w < estimate(&near).common.power_w);
+    const struct point near = point("power=activity tensor_parallel=8"),
+                       far = point("power=activity tensor_parallel=8 link_latency_us=50");
+    assert_true(estimated(&far).power_w < estimated(&near).power_w);
 }
 
 static void constant__is_the_boards_power_whatever_it_does(void **state)
@@ -325,11 +329,11 @@ static void constant__is_the_boards_power_whatever_it_does(void **state)
     static const char *const points[] = {"power=constant", "power=constant phase=prefill",
                                          "power=constant tensor_parallel=4 batch=64"};
     for (size_t i = 0; i < 3; i++) {
-        const struct fd_params p = point(points[i]);
-        const struct fd_metrics m = estimate(&p);
-        const double watts = 400 * (double)p.workload.tensor_parallel;
-        assert_true(m.common.power_w == watts);
-        assert_near(m.common.energy_mj, watts * m.common.latency_us / 1e3 / dse_workload_tokens(&p.workload), 1e-12);
+        const struct point p = point(points[i]);
+        const struct metrics m = estimated(&p);
+        const double watts = 400 * get(&p, "tensor_parallel");
+        assert_true(m.power_w == watts);
+        assert_near(m.energy_mj, watts * m.latency_us / 1e3 / dse_workload_tokens(work_of(&p)), 1e-12);
     }
 }
 

@@ -17,8 +17,8 @@ static void load(const char *name)
 static void *metrics_at(const struct model *m, const char *settings)
 {
     struct one o;
-    char *text = xstrdup(settings), *list[SETTINGS_MAX];
-    const size_t n = settings_split(text, list, SETTINGS_MAX);
+    char *text = xstrdup(settings), *list[NAMED_SETTINGS];
+    const size_t n = settings_split(text, list, NAMED_SETTINGS);
     const bool ok = one_init(&o, m, list, n);
     diags_print(&diags, stderr, false);
     assert_true(ok);
@@ -41,37 +41,34 @@ static double metric(const struct model *m, const void *metrics, const char *nam
 
 /* ---- the splits of decode attention ------------------------------------------------------------------------------------- */
 
-static struct fd_attention_shape shape_of(double sequences, double positions, double heads, double kv_heads)
+/* An LLM whose attention has so many heads. */
+static struct dse_llm shape_of(const struct dse_llm *like, int heads, int kv_heads)
 {
-    enum { DIM = 128 };
-    return (struct fd_attention_shape){.sequences = sequences,
-                                       .queries = 1,
-                                       .positions = positions,
-                                       .pairs = positions,
-                                       .heads = heads,
-                                       .kv_heads = kv_heads,
-                                       .key_dim = DIM,
-                                       .value_dim = DIM,
-                                       .bytes = sequences * kv_heads * positions * 2 * DIM * 2,
-                                       .exponents = FD_SOFTMAX_OPS};
+    struct dse_llm ret = *like;
+    ret.heads = heads;
+    ret.kv_heads = kv_heads;
+    assert_null(dse_llm_resolve(&ret));
+    return ret;
 }
 
-static void compare_splits(const struct model *model, const struct fd_machine *m, const struct fd_attention_shape *s)
+/* E13 of a layer: without the update of the softmax, whose time is apart. */
+static void compare_splits(const struct model *model, const struct point *p)
 {
-    const struct fd_params *p = m->p;
-    struct fd_attention_law law;
-    fd_attention_law_of(&law, m, s);
-    char *settings = xasprintf("sequences=%.0f positions=%.0f heads=%.0f kv_heads=%.0f sms=%.0f resident=%d tile=%d peak_gbs=%.17g "
-                               "block_gbs=%.17g vector_gops=%.17g memory_ns=%.17g l2_ns=%.17g l2_gbs=%.17g",
-                               s->sequences, s->positions, s->heads, s->kv_heads, m->sms, (int)p->resident_blocks,
-                               (int)p->attention_tile, m->bandwidth * p->attention_efficiency / DSE_GIGA,
-                               m->block_stream * (p->attention_efficiency / p->linear_efficiency) / DSE_GIGA,
-                               m->vector_peak / DSE_GIGA, p->memory_latency_ns, p->l2_latency_ns, p->l2_bytes * p->clock_ghz);
+    const struct dse_llm *llm = llm_of(p);
+    const struct dse_gpu *gpu = board_of(p);
+    const double clock = get(p, "clock_ghz") / gpu->clock_ghz, sms = get(p, "sms"), share = get(p, "attention_efficiency");
+    char *settings = xasprintf(
+        "sequences=%.0f positions=%.0f heads=%d kv_heads=%d sms=%.0f resident=%.0f tile=%.0f peak_gbs=%.17g block_gbs=%.17g "
+        "vector_gops=%.17g memory_ns=%.17g l2_ns=%.17g l2_gbs=%.17g",
+        get(p, "batch"), get(p, "context"), (int)llm->heads, (int)llm->kv_heads, sms, get(p, "resident_blocks"),
+        get(p, "attention_tile"), get(p, "bandwidth_gbs") * share,
+        get(p, "block_share") * gpu->bandwidth_gbs / (double)gpu->sms * share,
+        get(p, "vector_tflops") * 1e3 * sms / (double)gpu->sms * clock, get(p, "memory_latency_ns"), get(p, "l2_latency_ns"),
+        get(p, "l2_bytes") * get(p, "clock_ghz"));
     void *metrics = metrics_at(model, settings);
     assert_non_null(metrics);
-    assert_near(metric(model, metrics, "load_us"), law.load_s * DSE_US_PER_S, 1e-12);
-    assert_near(metric(model, metrics, "fixed_us"), law.fixed_s * DSE_US_PER_S, 1e-12);
-    assert_near(metric(model, metrics, "latency_us"), (dse_max(law.load_s, law.compute_s) + law.fixed_s) * DSE_US_PER_S, 1e-12);
+    const struct dse_breakdown parts = parts_of(p);
+    assert_near(metric(model, metrics, "latency_us"), part_named(&parts, "kv_cache")->time_us / (double)llm->layers, 1e-12);
     free(metrics);
     free(settings);
 }
@@ -79,20 +76,25 @@ static void compare_splits(const struct model *model, const struct fd_machine *m
 static void argmin__splits_attention_as_flashdecoding_does(void **state)
 {
     (void)state;
-    static const double positions[] = {1, 63, 64, 65, 200, 777, 1024, 4096, 20000, 131072}, sequences[] = {1, 3, 16, 64},
-                        kv_heads[] = {1, 4, 32};
+    static const int positions[] = {1, 63, 64, 65, 200, 777, 1024, 4096, 20000, 131072}, sequences[] = {1, 3, 16, 64},
+                     kv_heads[] = {1, 4, 32};
     static const char *const machines[] = {"kernel_losses=apart", "kernel_losses=apart sms=10",
                                            "kernel_losses=apart sms=54 clock_ghz=0.7"};
     load("splits");
     const struct model *model = registry_find("splits");
     int points = 0;
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-        const struct fd_params p = point(machines[i]);
-        const struct fd_machine m = machine(&p);
+        char *settings = xasprintf("%s llm=llama3.1-8b capacity_gib=100000", machines[i]);
+        struct point p = point(settings);
+        const struct dse_llm *like = llm_of(&p);
+        free(settings);
         for (int k = 0; k < 10 * 4 * 3; k++) {
-            const double kv = kv_heads[k / 40];
-            const struct fd_attention_shape s = shape_of(sequences[k / 10 % 4], positions[k % 10], kv * (k % 2 ? 1 : 4), kv);
-            compare_splits(model, &m, &s);
+            const int kv = kv_heads[k / 40];
+            const struct dse_llm llm = shape_of(like, kv * (k % 2 ? 1 : 4), kv);
+            set_llm(&p, &llm);
+            set(&p, "batch", sequences[k / 10 % 4]);
+            set(&p, "context", positions[k % 10]);
+            compare_splits(model, &p);
             points++;
         }
     }
