@@ -258,8 +258,11 @@ static const char *judge_quality(struct evaluator *e)
 
 static bool is_same_row(const struct budget_row *a, const struct budget_row *b)
 {
-    return a->quality == b->quality && memcmp(a->value, b->value, sizeof a->value) == 0 &&
-           memcmp(a->has, b->has, sizeof a->has) == 0;
+    for (size_t i = 0; i < BUDGET_METRICS; i++) {
+        const double x = a->value[i], y = b->value[i];
+        if (a->has[i] != b->has[i] || (x != y && !(isnan(x) && isnan(y)))) return false;
+    }
+    return a->quality == b->quality;
 }
 
 /* Of a point that keeps the constraints: the fronts that it may be on, or why none. */
