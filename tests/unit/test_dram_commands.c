@@ -12,7 +12,7 @@ static struct entries memories;
 
 /* ---- the checker --------------------------------------------------------------------------------------------------------- */
 
-enum { KINDS = DRAM_REF + 1, GROUPS_MAX = 64, CHANNELS_MAX = 512, BUSES_MAX = 128 };
+enum { KINDS = DRAM_REF + 1, GROUPS_MAX = 64, CHANNELS_MAX = 512, BUSES_MAX = 256 };
 
 /* Clocks of the last command of a kind to a bank, a group, a channel. */
 struct last {
